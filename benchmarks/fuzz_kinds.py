@@ -411,7 +411,7 @@ _STRINGS: dict[str, tuple[tuple[str, ...], Callable[[str], object]]] = {
     "duration": (("250ms", "1s", "1.5 min", "2h", "3d"), units.parse_duration),
     "block": (("4k", "64KiB", "512"), lambda text: stated_values.block("--block", text)),
     "peak": (("600/3600:20000", "600/3600:20k:300"), lambda text: demand_file.peak("--peak", text)),
-    "target": (("ssh:me@host:22", "ssh:[::1]", "local"), targets.ssh_address),
+    "target": (("ssh:me@host:22,[::1]", "exec:docker exec -i 'a b' , env", "local"), targets.host_addresses),
     "answer": (
         ("3,500", "~ 3 500", "3.5e3 IOPS", "190 MiB/s", "1.4 ms"),
         lambda text: parse_answer(text, IN_IOPS),

@@ -44,6 +44,26 @@ connection breaks, or azbench is killed, it goes on, and is collected later. A h
 is another one than it was, is refused; no password is ever requested. `AZBENCH_SSH_CONFIG` names
 another configuration file of ssh.
 
+`--target 'exec:COMMAND'` measures behind a command that runs another one where it leads: in a pod, a
+container, a namespace, a folder with a root of its own, a Linux on Windows.
+
+```sh
+azbench run FILE --target 'exec:kubectl exec -i POD -c CONTAINER --' -p directory=/mnt/data
+azbench run FILE --target 'exec:docker exec -i NAME'
+azbench run FILE --target 'exec:nsenter -t PID -m --'
+azbench run FILE --target 'exec:chroot DIR'
+azbench run FILE --target 'exec:wsl -d Ubuntu --'
+```
+
+The command is split into words as a shell does, and no shell of this machine sees it; `sh` and a script on
+standard input go behind it. So it has to hand standard input on (`-i`) and to open no terminal (no `-t`).
+What is needed there is fio, a POSIX shell, `/proc`, and coreutils or busybox; what is missing is said. All
+else is as with ssh: the run lives there and goes on when a session drops, and the data lies in `HOME` or
+where `directory` says. Where nothing can be kept in `HOME`, name another one: `env HOME=/mnt/data` as the
+last words of the command. The setup of a dataset names the program (`kubectl exec`), not where it leads. To
+look at a block device takes awk, find, diffutils and util-linux there too; without them, only the words
+permit one.
+
 A block device, of this machine or of a host, is overwritten only where it is blank and nobody uses it, or the
 words of the refusal permit it (`-p allow="overwrite /dev/sdc"`). It is blank where all of it was read and is
 zeros: what is too large to be read in five minutes needs the words, and so does one that is mounted, that a
@@ -56,7 +76,8 @@ the workloads may touch all of the device.
 `--target ssh:USER@HOST,USER@HOST` measures several hosts at the same time: fio's server runs on each,
 reached through ssh alone, fio's client here; the outputs tell each host (`host-1`, `host-2`, in the order of
 the command) and all together. All need the same version of fio, and workloads that the file gives by
-options.
+options. Of commands, a comma as a word of its own stands between two
+(`--target 'exec:docker exec -i one , docker exec -i two'`); there, perl or socat is needed too.
 
 `azbench schema -o azbench.schema.json` writes the JSON Schema of the file, by which editors complete and
 check it; in VS Code with the YAML extension, and wherever else yaml-language-server is at work, by this

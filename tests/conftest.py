@@ -58,7 +58,7 @@ ALONE = (
 LONGEST = (
     *("lab_fio", "lab_cli_run", "lab_campaign", "lab_verdicts", "lab_lessons"),
     *("azure_faults", "package", "setup", "cli", "read_back", "probe_session", "azure_probe", "browser"),
-    *("jupyterlab", "probing", "azure_teardown", "report", "docs", "azure_existing", "size_search", "ssh"),
+    *("jupyterlab", "probing", "azure_teardown", "report", "docs", "azure_existing", "size_search", "hosts"),
     *("advise", "site", "azure_results", "report_cost", "azure_fake", "campaign", "azure_results_disk"),
     *("compare", "iozone_campaign", "concurrency", "campaign_private", "reading_linear", "warm_up_runs"),
     *("cli_advise", "other_tools", "azure_full_disk"),

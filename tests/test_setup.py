@@ -93,6 +93,7 @@ def test_setup_is_the_first_thing_that_report_and_test_do(target: str) -> None:
         ("sh", "scripts/unpack-iozone"),
         ("sh", "scripts/install-sshd"),
         ("sh", "scripts/install-sysstat"),
+        ("sh", "scripts/install-busybox"),
         ("sh", "scripts/install-azurite"),
         ("sh", "scripts/run-tests"),
         ("bash", ".ci/run"),
@@ -170,7 +171,7 @@ def test_a_step_of_the_test_run_that_fails_hides_none_of_the_next(
     shutil.copy(ROOT / "scripts" / "run-tests", tmp_path / "scripts")
     words = f'#!/bin/sh\necho "$0 $*" >>{tmp_path}/begun\n'
     ends = f'case "$0 $*" in *"{fails}"*) exit 3 ;; esac\n' if fails else ""
-    programs = ["install-azurite", "unpack-iozone", "install-sshd", "install-sysstat"]
+    programs = ["install-azurite", "unpack-iozone", "install-sshd", "install-sysstat", "install-busybox"]
     for name in [*(f"scripts/{each}" for each in programs), ".venv/bin/python", "make"]:
         (tmp_path / name).write_text(words + ends)
         (tmp_path / name).chmod(0o755)

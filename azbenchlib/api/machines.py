@@ -48,8 +48,8 @@ def probe(
     Parameters
     ----------
     target : str or path-like
-        A directory or a block device of this machine, ``ssh:USER@HOST[:PORT]``, ``azure`` with `vm_id`, or
-        ``lab`` with `disk`.
+        A directory or a block device of this machine, ``ssh:USER@HOST[:PORT]``, ``exec:COMMAND``, ``azure``
+        with `vm_id`, or ``lab`` with `disk`.
     minutes : float
         How long all runs may take together, but for those of `drain`.
     runs : int
@@ -64,7 +64,7 @@ def probe(
         Look for a cache that holds less than the data; measure what an fsync costs; compare one job with
         four.
     directory : str
-        With ssh: an absolute path on the host; empty: the home of the login.
+        With ssh and exec: an absolute path on the host; empty: the home there.
     vm_id : str
         In Azure: the resource id of the VM; empty: the environment variable ``AZBENCH_VM_ID``.
     results_group, raw : bool

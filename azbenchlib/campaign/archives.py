@@ -1,4 +1,4 @@
-"""Archives of outputs as they come from another machine."""
+"""Outputs as they come from another machine."""
 
 import io
 import tarfile
@@ -23,11 +23,12 @@ def unpack(data: bytes, folder: Path, left: int) -> int:
                 left -= member.size
                 if left < 0:
                     raise AzbenchError(f"{folder.name}: its outputs unpack to more than {most} B")
-                _write(folder / Path(member.name).name, content.read())
+                write(folder / Path(member.name).name, content.read())
     return left
 
 
-def _write(file: Path, data: bytes) -> None:
+def write(file: Path, data: bytes) -> None:
+    """Write an output; an OutputError names the file that cannot be written."""
     try:
         file.write_bytes(data)
     except OSError as error:  # of a full disk, it names no file

@@ -1,7 +1,7 @@
 """The guard of block devices: who uses one, what it holds, and the mark of the campaign that goes on with it.
 
-It is one script, ``device_guard.sh`` beside this file, which runs on this machine, on hosts that ssh reaches,
-and on VMs of Azure.
+It is one script, ``device_guard.sh`` beside this file, which runs on this machine, on hosts that scripts
+reach, and on VMs of Azure.
 """
 
 import re

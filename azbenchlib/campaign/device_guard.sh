@@ -1,4 +1,4 @@
-# What a block device holds, and who uses it: one guard for this machine, for hosts that ssh reaches and for VMs of Azure.
+# What a block device holds, and who uses it: one guard for this machine, for hosts that scripts reach and for VMs of Azure.
 # POSIX sh with coreutils, diffutils and util-linux; these functions stand before the calls of a script.
 #
 # A device is blank where all of it was read and is zeros. Where it is too large for that, both ends and some hundred places

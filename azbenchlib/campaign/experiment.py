@@ -18,15 +18,15 @@ from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE, ExistingV
 from azbenchlib.campaign.targets.azure.side_by_side.target import OfVms, VmsTarget, parts
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.base import Request, Target
+from azbenchlib.campaign.targets.hosts.target import HostTarget
+from azbenchlib.campaign.targets.hosts.together import HostsTarget
 from azbenchlib.campaign.targets.lab.target import LONGEST_S, LabTarget
 from azbenchlib.campaign.targets.local.target import LocalTarget
-from azbenchlib.campaign.targets.ssh.target import SshTarget
-from azbenchlib.campaign.targets.ssh.together import SshHostsTarget
 from azbenchlib.campaign.workloads.grid import matrix, table
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.core import targets
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.locations import shipped
-from azbenchlib.core.targets import SSH, check_at_once, check_cost_limit, check_target_name, kind_of
 from azbenchlib.core.units import MIB, S_PER_HOUR, format_span
 
 DEFAULT = "emulated-disks.yaml"  # of campaigns/: what is emulated where no file is named
@@ -34,7 +34,7 @@ TARGETS: dict[str, type[Target[Any, Any]]] = {
     "lab": LabTarget,
     "local": LocalTarget,
     "azure": AzureTarget,
-    SSH: SshTarget,
+    **dict.fromkeys(targets.HOSTS, HostTarget),
 }
 # Set to 1: job files are one's own and may use every option of fio. No parameter of a notebook says so, for
 # those come with files and datasets of others.
@@ -93,7 +93,8 @@ def _target(name: str, at_once: int) -> type[Target[Any, Any]]:
     """The class of a target; several hosts, or several VMs at a time, are one of their own."""
     if at_once > 1:
         return VmsTarget
-    return SshHostsTarget if kind_of(name) == SSH and "," in name else TARGETS[kind_of(name)]
+    several = targets.kind_of(name) in targets.HOSTS and len(targets.host_addresses(name)) > 1
+    return HostsTarget if several else TARGETS[targets.kind_of(name)]
 
 
 def todo(
@@ -165,8 +166,9 @@ def run(
         From :func:`todo` or :func:`load`.
     dataset : path-like
         The folder to write.
-    target : {"lab", "local", "azure", "ssh:USER@HOST"}
-        Emulated disks; this machine or a host that ssh reaches, where setups are left aside; or Azure.
+    target : {"lab", "local", "azure", "ssh:USER@HOST", "exec:COMMAND"}
+        Emulated disks; this machine, or a host that ssh or a command reaches, where setups are left aside; or
+        Azure.
     directory, allow_unsafe
         As for :class:`~azbenchlib.campaign.LocalTarget`.
     longest_s : float
@@ -202,11 +204,11 @@ def run(
     AzbenchError
         As :func:`~azbenchlib.campaign.measure` does.
     """
-    check_target_name(target)
-    check_cost_limit(target, max_cost)  # one in the file is for Azure, wherever the file is measured
+    targets.check_target_name(target)
+    targets.check_cost_limit(target, max_cost)  # one in the file is for Azure, wherever the file is measured
     planned = todo.experiment
     vm_id = os.environ.get(VM_ID_VARIABLE, "") if target == "azure" else ""
-    check_at_once(target, at_once, vm_id)
+    targets.check_at_once(target, at_once, vm_id)
     todo.check_hours(at_once, max_hours)
     at_once = todo.vms_at_once(at_once) if target == "azure" and not vm_id else 1
     max_hours = max_hours or (planned.max_hours if planned else 0)

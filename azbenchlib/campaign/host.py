@@ -62,7 +62,7 @@ class Loop:
 
 @dataclass(frozen=True, kw_only=True)
 class Storage:
-    """Memory and file systems of a machine as its kernel tells them: this one, or one that ssh reaches."""
+    """Memory and file systems of a machine as its kernel tells them: this one, or one that scripts reach."""
 
     ram_bytes: int | None = None  # None: it was not told
     mounts: tuple[Mount, ...] = ()  # in the order in which they were made

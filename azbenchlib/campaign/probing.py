@@ -21,15 +21,15 @@ from azbenchlib.campaign.run_loop import Order, measure
 from azbenchlib.campaign.stated_probe import ProbeRequest, ProbeTerms
 from azbenchlib.campaign.targets.azure.probed_vm import probed_vm
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
+from azbenchlib.campaign.targets.hosts.target import HostTarget
 from azbenchlib.campaign.targets.lab.plan import in_words
 from azbenchlib.campaign.targets.lab.target import LabTarget
 from azbenchlib.campaign.targets.local.target import LocalTarget
-from azbenchlib.campaign.targets.ssh.target import SshTarget
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.files import write_atomically
-from azbenchlib.core.targets import SSH, kind_of
+from azbenchlib.core.targets import HOSTS, kind_of
 from azbenchlib.core.units import S_PER_MIN
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.manifest import MANIFEST_FILE
@@ -187,7 +187,7 @@ def _target(
     title = f"Probe of {asked.target}"
     if kind == "azure":
         return probed_vm(asked, workloads, progress)
-    if kind == SSH:
+    if kind in HOSTS:
         request = Request(
             workloads=workloads,
             experiment=None,
@@ -197,7 +197,7 @@ def _target(
             longest_s=longest_s,
             address=asked.target,
         )
-        return SshTarget.of(request)
+        return HostTarget.of(request)
     if asked.target == "lab":
         if asked.setup is None:
             raise InputError("target 'lab': say what is emulated, such as --disk P30")

@@ -22,8 +22,10 @@ _RANGES = {"minutes": (0.1, math.inf), "runs": (1, 200), "seconds": (1, 600), "d
 class ProbeRequest:
     """Which disk is probed, and how."""
 
-    target: str  # a directory or a block device of this machine, ``ssh:USER@HOST``, ``azure``, or ``lab``
-    directory: str = ""  # on the host: as for :class:`.SshTarget`
+    target: (
+        str  # a directory or device of this machine, ``ssh:USER@HOST``, ``exec:COMMAND``, ``azure``, ``lab``
+    )
+    directory: str = ""  # on the host: as for :class:`.HostTarget`
     # In Azure: resource id of the VM; empty: what the environment variable ``AZBENCH_VM_ID`` says
     vm_id: str = ""
     # In Azure: the name of a data disk there, ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the only data

@@ -38,7 +38,7 @@ def run(
         str,
         typer.Option(
             help="Where to measure: lab (emulated disks), local (this machine), ssh:USER@HOST[:PORT] "
-            "(a host with fio) or azure."
+            "(a host with fio), exec:COMMAND (one behind a command: 'exec:kubectl exec -i POD --') or azure."
         ),
     ] = "lab",
     output: Annotated[

@@ -19,8 +19,8 @@ def probe(
     target: Annotated[
         str,
         typer.Argument(
-            help="A directory or a block device of this machine, ssh:USER@HOST[:PORT], azure with --vm-id, "
-            "or lab with --disk."
+            help="A directory or a block device of this machine, ssh:USER@HOST[:PORT], exec:COMMAND, azure "
+            "with --vm-id, or lab with --disk."
         ),
     ],
     minutes: Annotated[float, typer.Option(min=0.1, help="How long all runs may take together.")] = 12.0,
@@ -45,7 +45,7 @@ def probe(
         bool, typer.Option("--jobs", help="Compare one job with four, on the same data and on a file each.")
     ] = False,
     directory: Annotated[
-        str, typer.Option(help="With ssh: an absolute path on the host; default: the home of the login.")
+        str, typer.Option(help="With ssh and exec: an absolute path on the host; default: the home there.")
     ] = "",
     vm_id: VmIdOption = "",
     results_group: ResultsGroupOption = False,

@@ -1,12 +1,18 @@
 """The names of what can be measured on, so that a wrong one is told before anything is loaded."""
 
 import re
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import PurePath
 
+from azbenchlib.core import privacy
 from azbenchlib.core.errors import InputError
 
-TARGET_NAMES = ("lab", "local", "azure", "ssh:USER@HOST")
-SSH = "ssh"
+TARGET_NAMES = ("lab", "local", "azure", "ssh:USER@HOST", "exec:COMMAND")
+SSH, EXEC = "ssh", "exec"
+HOSTS = (SSH, EXEC)  # kinds of targets that scripts reach
 
 # What ssh is given as a host is never taken for an option, and nothing in it means anything to a shell.
 _ADDRESS = re.compile(
@@ -25,6 +31,40 @@ class SshAddress:
 
     def __str__(self) -> str:
         return f"{self.user}@{self.host}" if self.user else self.host
+
+    @property
+    def way(self) -> str:
+        """How the host is reached, in words that name neither it nor its users."""
+        return "by ssh"
+
+    @property
+    def identity(self) -> str:
+        """What tells the host from others."""
+        return f"{self.user}@{self.host}:{self.port or ''}"
+
+
+@dataclass(frozen=True)
+class CommandPrefix:
+    """Words behind which a command is run on a host, such as ``docker exec -i NAME``."""
+
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return shlex.join(privacy.masked_words(self.words))
+
+    @property
+    def way(self) -> str:
+        """How the host is reached: by which program, without what says where it leads."""
+        first, *others = self.words
+        return privacy.masked(" ".join(["through", PurePath(first).name, *({EXEC} & {*others})]))
+
+    @property
+    def identity(self) -> str:
+        """What tells the host from others."""
+        return shlex.join(self.words)
+
+
+HostAddress = SshAddress | CommandPrefix
 
 
 def kind_of(target: str) -> str:
@@ -47,15 +87,33 @@ def ssh_address(target: str) -> SshAddress:
     return SshAddress(match["host"].strip("[]"), match["user"] or "", port)
 
 
-def ssh_addresses(target: str) -> list[SshAddress]:
-    """The addresses in a target ``ssh:USER@HOST,USER@HOST``, each there once.
+def host_addresses(target: str) -> Sequence[HostAddress]:
+    """The addresses in a target ``ssh:USER@HOST,USER@HOST``, or ``exec:COMMAND , COMMAND``, each there once.
+
+    Commands are split into words as a shell does; the comma between two is a word of its own.
 
     Raises
     ------
     InputError
         When one is none, or is there twice.
     """
-    found = [ssh_address(one) for one in target.removeprefix(f"{SSH}:").split(",")]
+    kind, _, named = target.partition(":")
+    found: Sequence[HostAddress]
+    if kind == SSH:
+        found = [ssh_address(one) for one in named.split(",")]
+    else:
+        try:
+            words = shlex.split(named)
+        except ValueError as error:
+            raise InputError(f"target '{target}': cannot be split into words: {error}") from error
+        commas = [place for place, word in enumerate(words) if word == ","]
+        bounds = pairwise([-1, *commas, len(words)])
+        found = [CommandPrefix(tuple(words[after + 1 : end])) for after, end in bounds]
+        if CommandPrefix(()) in found:
+            raise InputError(
+                f"target '{target}': names no command; write one behind which another is run, such as "
+                f"'{EXEC}:docker exec -i NAME'"
+            )
     if twice := next((one for one in found if found.count(one) > 1), None):
         raise InputError(f"target '{target}': {twice} is there twice; name each host once")
     return found
@@ -69,8 +127,8 @@ def check_target_name(name: str) -> None:
     InputError
         With the choices.
     """
-    if name.startswith(f"{SSH}:"):
-        ssh_addresses(name)
+    if kind_of(name) in HOSTS and ":" in name:
+        host_addresses(name)
     elif name not in TARGET_NAMES:
         raise InputError(f"target '{name}' is unknown; the choices are: {', '.join(TARGET_NAMES)}")
 

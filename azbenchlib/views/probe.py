@@ -21,7 +21,8 @@ class ProbedDisk:
     Parameters
     ----------
     target : str
-        A directory or a block device of this machine, ``ssh:USER@HOST``, ``azure``, or ``lab``.
+        A directory or a block device of this machine, ``ssh:USER@HOST``, ``exec:COMMAND``, ``azure``, or
+        ``lab``.
     disk : str
         For the lab: what is emulated, such as ``P30``. In Azure: which disk of the VM that the environment
         variable ``AZBENCH_VM_ID`` names: its name there, ``lun0``, ``os``, ``temp`` or ``nvme``; empty: the
@@ -44,7 +45,7 @@ class ProbedDisk:
     cache, fsync, jobs : bool
         What is asked besides: a cache, the cost of an fsync, several jobs and files.
     directory : str
-        With ssh: an absolute path on the host; empty: the home of the login.
+        With ssh and exec: an absolute path on the host; empty: the home there.
     allow : str
         The words that permit a target which would be refused.
 

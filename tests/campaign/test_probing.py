@@ -226,7 +226,10 @@ def test_what_cannot_be_probed_is_told(tmp_path: Path) -> None:
     [
         ("azure", "needs a VM that is there already; name it with --vm-id"),
         ("azure --vm-id production", "must be a resource id"),
-        ("azure --directory /mnt", "it needs a target ssh:USER@HOST; in Azure, --disk says what is probed"),
+        (
+            "azure --directory /mnt",
+            "it needs a target ssh:USER@HOST or exec:COMMAND; in Azure, --disk says what is probed",
+        ),
         ("azure --disk lun0 --disk lun1", "a probe is of one disk; name one"),
         ("azure --vm Standard_D2s_v3", "--vm is for the target lab"),
         ("azure --results-group", "--results-group is for --vm-id"),

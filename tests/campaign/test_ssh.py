@@ -1,59 +1,25 @@
-"""Hosts that ssh reaches: whole campaigns, connections that break, hosts that are not what they were."""
+"""What is of ssh alone: addresses, keys, hosts that are not what they were."""
 
-import json
-import os
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loop_devices import content, loop_device, put
-from process_list import processes
 from ssh_hosts import SshHost, know, ssh_hosts
-from waiting import PATIENCE_S, wait_for
+from ways_to_hosts import nothing_left
 
 from azbenchlib.campaign import experiment
 from azbenchlib.campaign.experiment import Todo
-from azbenchlib.campaign.journal import Journal, JournalEvent
-from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, UnsafeTargetError
+from azbenchlib.campaign.workloads.grid import matrix
+from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError
 from azbenchlib.core.targets import SshAddress, check_target_name, ssh_address
-from azbenchlib.core.units import MIB
-from azbenchlib.dataset import manifest
-from azbenchlib.dataset.dataset import Dataset
 
-pytestmark = pytest.mark.fio
-
-FILE = """\
-title: By ssh
-region: westeurope
-vm: Standard_D4as_v5
-repeats: 2
-zone: 1
-disks:
-  data: {sku: Premium_LRS, size: 128GiB}
-workloads:
-  tiny: {rw: [randread, randwrite], bs: 4k, size: 1m, runtime: RUNTIME, ioengine: psync, direct: false}
-  own: {job: own.fio}
-"""
-JOB = "[own]\nrw=randread\nbs=4k\nsize=1m\nruntime=RUNTIME\ntime_based=1\nioengine=psync\n"
+ASKED = Todo(matrix(["4k"], [1], ["randread"], size="1m"))
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Sockets and connections of a run, refused ones too, are gone with it; `tmp_path` lies elsewhere."""
-    folder = Path(tempfile.mkdtemp(prefix="azt-"))  # short, for sockets have short names
-    monkeypatch.setenv("TMPDIR", str(folder))
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    yield
-    left = [path.name for path in folder.iterdir()]
-    shutil.rmtree(folder)
-    assert left == []
+    with nothing_left(monkeypatch):
+        yield
 
 
 @pytest.fixture
@@ -62,151 +28,28 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshHost]:
         yield one
 
 
-def todo(folder: Path, runtime: str = "0.2") -> Todo:
-    (folder / "file.yaml").write_text(FILE.replace("RUNTIME", runtime))
-    (folder / "own.fio").write_text(JOB.replace("RUNTIME", "200ms"))
-    return experiment.load(folder / "file.yaml")
-
-
-def run(folder: Path, asked: Todo, **options: object) -> Path:
-    return experiment.run(asked, folder / "ds", target="ssh:here", **options)  # type: ignore[arg-type]
-
-
-def left_on(host: SshHost) -> list[str]:
-    return [path.name for path in host.home.iterdir()]
-
-
-def kept(folder: Path) -> list[str]:
-    return [event["run"] for event in Journal(folder / "ds").events() if event["event"] == JournalEvent.KEPT]
-
-
-def test_a_whole_campaign(host: SshHost, tmp_path: Path) -> None:
-    asked = todo(tmp_path)
-    folder = run(tmp_path, asked)
-    assert kept(tmp_path) == [work.name for work in asked.workloads] and len(kept(tmp_path)) == 6
-    assert left_on(host) == []  # nothing is left there
-    data = Dataset.read(folder)
-    assert len(data.runs) == 6 and set(data.runs["setup_id"]) == {"host"}
-    found = manifest.load(folder)
-    (setup,) = found.setups
-    assert setup.environment == "other" and setup.kernel == os.uname().release
-    assert any("randomised complete blocks" in note for note in found.notes)
-    written = "".join(path.read_text(errors="replace") for path in folder.rglob("*.json*"))
-    assert str(host.home) not in written and "ssh:here" not in written
-
-
-def test_job_files_alone_share_no_data(host: SshHost, tmp_path: Path) -> None:
-    own = [work for work in todo(tmp_path).workloads if work.own_data]
-    folder = run(tmp_path, Todo(own))
-    assert kept(tmp_path) == [work.name for work in own] and left_on(host) == []
-    assert [command.title for command in manifest.load(folder).commands] == [work.title for work in own]
-
-
-def test_a_connection_that_breaks_in_mid_run(host: SshHost, tmp_path: Path) -> None:
-    """The run lives on the host: it is the same fio before and after, and it is measured once.
-
-    It is halted until the break was noticed, which may take longer than it runs.
-    """
-    asked, seen, broken = todo(tmp_path, "2"), [], []
-
-    def running() -> set[int]:
-        ours = host.fio("tiny")
-        if not any(bytes_read(pid) > 2**22 for pid in ours):  # it has not begun
-            return set()
-        send(ours, signal.SIGSTOP)
-        return ours
-
-    def look(done: int, total: int, text: str) -> None:
-        if text.endswith("…") and "randread" in text and not broken:
-            break_when_it_runs(host, running, seen, broken)
-        if "the connection broke" in text:
-            seen.append(host.fio("tiny"))
-            send(seen[0], signal.SIGCONT)
-
-    run(tmp_path, asked, progress=look)
-    assert broken == [True] and len(seen) >= 2
-    assert seen[0] & seen[1]  # it ran on while nobody was connected
-    assert kept(tmp_path) == [work.name for work in asked.workloads]
-    begun = [
-        event["run"] for event in Journal(tmp_path / "ds").events() if event["event"] == JournalEvent.BEGUN
-    ]
-    assert begun == kept(tmp_path)
-    assert left_on(host) == []
-
-
-def break_when_it_runs(host: SshHost, runs: Callable[[], set[int]], seen: list, broken: list) -> None:
-    def break_it() -> None:
-        wait_for(lambda: (pids := runs()) and not seen.append(pids))
-        broken.append(bool(host.hang_up()))
-
-    threading.Thread(target=break_it).start()
-
-
-def bytes_read(pid: int) -> int:
-    """By a process that may have ended."""
-    with suppress(OSError):
-        return int(Path(f"/proc/{pid}/io").read_text().split()[1])
-    return 0
-
-
-def send(pids: set[int], number: signal.Signals) -> None:
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, number)
-
-
-@pytest.mark.long
-def test_a_killed_campaign_collects_what_ran_meanwhile(host: SshHost, tmp_path: Path) -> None:
-    asked = todo(tmp_path, "2")
-    code = (
-        "import sys; from azbenchlib.campaign import experiment as e\n"
-        "e.run(e.load(sys.argv[1] + '/file.yaml'), sys.argv[1] + '/ds', target='ssh:here')"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code, tmp_path])
-    wait_for(lambda: host.fio("tiny"))
-    process.kill()
-    process.wait()
-    first = Journal(tmp_path / "ds").events()[-1]["run"]
-    status = next((host.home / ".azbench").glob("*")) / first / "status"
-    wait_for(status.exists)  # it ends there though nobody is connected
-    ended = status.stat().st_mtime_ns
-    lines: list[str] = []
-
-    def look(done: int, total: int, text: str) -> None:
-        lines.append(text)
-        if f"{first}" in kept(tmp_path):
-            return
-        assert not status.exists() or status.stat().st_mtime_ns == ended  # it is not run again
-
-    run(tmp_path, asked, progress=look)
-    assert kept(tmp_path) == [work.name for work in asked.workloads]
-    assert left_on(host) == []
-    for left in Path(tempfile.gettempdir()).glob("azbench-ssh-*"):
-        shutil.rmtree(left)  # of the one that was killed, which could not do so itself
-
-
 def test_a_host_key_that_changed_is_refused_in_words(host: SshHost, tmp_path: Path) -> None:
     host.stop()
     host.new_key()
     host.start()
     with pytest.raises(InputError, match=r"^here: its host key is another one than the one that is known: "):
-        run(tmp_path, todo(tmp_path))
-    assert left_on(host) == [] and not (tmp_path / "ds").exists()
+        experiment.run(ASKED, tmp_path / "ds", target="ssh:here")
+    assert list(host.home.iterdir()) == [] and not (tmp_path / "ds").exists()
     (tmp_path / "hosts" / "known_hosts").write_text("")
     with pytest.raises(InputError, match=r"^here: its host key is not known yet: log in once with ssh"):
-        run(tmp_path, todo(tmp_path))
+        experiment.run(ASKED, tmp_path / "ds", target="ssh:here")
     know(tmp_path / "hosts", [host])
     (tmp_path / "hosts" / "key.pub").write_text("")
     with pytest.raises(
         InputError, match=r"^here: it lets nobody in with the keys .* never asks for a password"
     ):
-        run(tmp_path, todo(tmp_path))
+        experiment.run(ASKED, tmp_path / "ds", target="ssh:here")
 
 
 def test_a_host_that_is_not_there(host: SshHost, tmp_path: Path) -> None:
     host.stop()
     with pytest.raises(AzbenchError, match=r"^here: cannot be reached by ssh: .*refused"):
-        run(tmp_path, todo(tmp_path))
+        experiment.run(ASKED, tmp_path / "ds", target="ssh:here")
 
 
 def test_a_host_without_fio_is_told_how_to_get_it(
@@ -220,123 +63,10 @@ def test_a_host_without_fio_is_told_how_to_get_it(
     host.stop()
     config.write_text(config.read_text().replace("SetEnv HOME", f"SetEnv PATH={empty} HOME"))
     host.start()
-    asked = todo(tmp_path)
     if any(Path(place, "fio").exists() for place in ("/usr/local/bin", "/usr/sbin", "/sbin")):
         pytest.skip("fio lies in a folder that is always searched")
     with pytest.raises(MissingToolError, match=r"^here: has no fio; `apt install fio` there"):
-        run(tmp_path, asked)
-
-
-def test_what_could_lose_data_is_refused_as_here(host: SshHost, tmp_path: Path) -> None:
-    asked = todo(tmp_path)
-    with pytest.raises(UnsafeTargetError, match=r"/nowhere: does not exist"):
-        run(tmp_path, asked, directory="/nowhere")
-    (host.home / "precious").write_text("data")
-    with pytest.raises(UnsafeTargetError, match=r"precious: exists and is neither a directory nor a block"):
-        run(tmp_path, asked, directory=str(host.home / "precious"))
-    with pytest.raises(InputError, match=r"directory 'there' must be an absolute path on the host"):
-        run(tmp_path, asked, directory="there")
-    assert left_on(host) == ["precious"] and (host.home / "precious").read_text() == "data"
-
-
-@pytest.fixture
-def device(tmp_path: Path) -> Iterator[Path]:
-    """A loop device of 16 MiB of zeros."""
-    with loop_device(tmp_path / "image", 16 * MIB) as made:
-        yield made
-
-
-def on_a_device(folder: Path, runtime: str = "0.2") -> Todo:
-    (folder / "file.yaml").write_text(FILE.replace("RUNTIME", runtime).replace("  own: {job: own.fio}\n", ""))
-    return experiment.load(folder / "file.yaml")
-
-
-def test_devices_on_the_host(host: SshHost, tmp_path: Path, device: Path) -> None:
-    asked = on_a_device(tmp_path)
-    folder = run(tmp_path, asked, directory=str(device))
-    assert len(kept(tmp_path)) == 4 and left_on(host) == []
-    job = json.loads(next((folder / "raw").glob("*.json")).read_text())["jobs"][0]
-    assert job["job options"]["filename"] == str(device)
-    with pytest.raises(
-        UnsafeTargetError,
-        match=rf"{device}: holds the data of another campaign of azbench, .* 'overwrite {device}'",
-    ):
-        experiment.run(asked, tmp_path / "two", target="ssh:here", directory=str(device))
-    subprocess.run(["mkfs.ext4", "-q", device], check=True)
-    with pytest.raises(UnsafeTargetError, match=rf"{device}: holds ext4, .* the words 'overwrite {device}'"):
-        experiment.run(asked, tmp_path / "two", target="ssh:here", directory=str(device))
-    (tmp_path / "point").mkdir()
-    subprocess.run(["mount", device, tmp_path / "point"], check=True)
-    with pytest.raises(UnsafeTargetError, match=rf"is in use: .* mounted, .*'overwrite mounted {device}'"):
-        experiment.run(asked, tmp_path / "two", target="ssh:here", directory=str(device))
-    assert (tmp_path / "point" / "lost+found").is_dir()
-
-
-@pytest.mark.parametrize(
-    ("offset", "data"),
-    [(2 * MIB, b"data" * MIB), (9 * MIB + 1, b"x"), (-1, b"x"), (-8192, b"\xfc\x4e\x2b\xa9\1\0\0\0")],
-    ids=["zeros first, then data", "one byte", "the last byte", "RAID superblock at the end"],
-)
-def test_what_lies_anywhere_on_a_device_of_a_host_is_left_as_it_is(
-    offset: int, data: bytes, host: SshHost, tmp_path: Path, device: Path
-) -> None:
-    put(device, offset, data)
-    before = content(device)
-    with pytest.raises(UnsafeTargetError, match=rf"{device}: holds .*the words 'overwrite {device}'"):
-        run(tmp_path, on_a_device(tmp_path), directory=str(device))
-    assert content(device) == before and left_on(host) == [] and not (tmp_path / "ds").exists()
-
-
-def test_a_device_of_a_host_that_a_process_writes_to_is_left_alone(
-    host: SshHost, tmp_path: Path, device: Path
-) -> None:
-    with (
-        device.open("r+b"),
-        pytest.raises(UnsafeTargetError, match=rf"process {os.getpid()} .* open for wri"),
-    ):
-        run(tmp_path, on_a_device(tmp_path), directory=str(device))
-    assert left_on(host) == []
-
-
-@pytest.mark.parametrize("runtime", ["0.3", "2"], ids=["between runs", "in a run"])
-@pytest.mark.sampled(1)
-def test_a_campaign_on_a_device_of_a_host_goes_on_after_a_kill(
-    runtime: str, host: SshHost, tmp_path: Path, device: Path
-) -> None:
-    asked = on_a_device(tmp_path, runtime)
-    code = (
-        "import sys; from azbenchlib.campaign import experiment as e\n"
-        "folder, device = sys.argv[1:]\n"
-        "e.run(e.load(folder + '/file.yaml'), folder + '/ds', target='ssh:here', directory=device)"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code, tmp_path, device])
-    wait_for(
-        lambda: host.fio("tiny") if runtime == "2" else kept(tmp_path),
-        goes_on=lambda: process.poll() is None,
-    )
-    process.kill()
-    process.wait()
-    run(tmp_path, asked, directory=str(device))
-    assert kept(tmp_path) == [work.name for work in asked.workloads] and left_on(host) == []
-    marks = [one for one in Journal(tmp_path / "ds").events() if one["event"] == JournalEvent.MARKED]
-    assert len(marks) == 1
-    for left in Path(tempfile.gettempdir()).glob("azbench-ssh-*"):
-        shutil.rmtree(left)  # of the one that was killed, which could not do so itself
-
-
-def test_two_interrupts_end_fio_on_the_host_and_leave_nothing(host: SshHost, tmp_path: Path) -> None:
-    asked = todo(tmp_path, "60").file
-    asked.write_text(asked.read_text().replace("tiny:", "to-be-stopped:"))
-    code = (
-        "import sys; from azbenchlib.campaign import experiment as e\n"
-        "e.run(e.load(sys.argv[1] + '/file.yaml'), sys.argv[1] + '/ds', target='ssh:here')"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code, tmp_path], stderr=subprocess.DEVNULL)
-    wait_for(lambda: host.fio("to-be-stopped"), goes_on=lambda: process.poll() is None)
-    process.send_signal(signal.SIGTERM)  # as a second Ctrl-C
-    assert process.wait(PATIENCE_S) != 0
-    assert host.fio("to-be-stopped") == set()
-    assert left_on(host) == []
+        experiment.run(ASKED, tmp_path / "ds", target="ssh:here")
 
 
 @pytest.mark.parametrize(
@@ -364,78 +94,5 @@ def test_addresses() -> None:
     assert ssh_address("ssh:me@there:2222") == SshAddress("there", "me", 2222)
     assert ssh_address("ssh:[::1]:22") == SshAddress("::1", "", 22)
     check_target_name("ssh:10.0.0.4")
-
-
-# --- several at once -----------------------------------------------------------------------------
-
-TOGETHER = FILE.replace("RUNTIME", "0.5").replace("  own: {job: own.fio}\n", "").replace("repeats: 2\n", "")
-
-
-def test_two_hosts_at_once_are_told_apart_and_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with ssh_hosts(tmp_path / "hosts", monkeypatch, "one", "two") as hosts:
-        (tmp_path / "file.yaml").write_text(TOGETHER)
-        asked = experiment.load(tmp_path / "file.yaml")
-        folder = experiment.run(asked, tmp_path / "ds", target="ssh:one,two")
-        assert [left_on(host) for host in hosts] == [[], []]
-    runs = Dataset.read(folder).runs
-    assert set(runs["host"].dropna()) == {"host-1", "host-2"}
-    jobs = runs[runs["level"] == "job"]
-    assert len(jobs) == 4 and (runs["level"] == "all").sum() == 2
-    rates = Dataset.read(folder).results.merge(runs[["run_id", "level", "source_path"]], on="run_id")
-    for _, mine in rates.groupby("source_path"):
-        parts, whole = mine[mine["level"] == "job"], mine[mine["level"] == "all"]
-        assert whole["ios"].sum() == parts["ios"].sum() > 0
-    begun = jobs.groupby("source_path")["ended_at"].nunique()
-    assert (begun == 1).all()  # one document: at the same time
-    written = (folder / "plan.json").read_text() + (folder / "manifest.json").read_text()
-    assert "ssh:one" not in written and str(tmp_path / "hosts") not in written
-
-
-@pytest.mark.long
-def test_a_connection_that_breaks_while_several_hosts_measure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What one of them did alone is no result: all of them run the workload again, and it is kept once."""
-    with ssh_hosts(tmp_path / "hosts", monkeypatch, "one", "two") as hosts:
-        (tmp_path / "file.yaml").write_text(TOGETHER.replace("0.5", "2"))
-        asked, lines, broken = experiment.load(tmp_path / "file.yaml"), [], []
-
-        def client() -> set[int]:
-            return {pid for pid, _, args in processes() if "--client=sock:host-2" in args}
-
-        def look(done: int, total: int, text: str) -> None:
-            lines.append(text)
-            if text.endswith("…") and "randread" in text and not broken:
-                break_when_it_runs(hosts[1], client, [], broken)
-
-        experiment.run(asked, tmp_path / "ds", target="ssh:one,two", progress=look)
-        assert broken == [True]
-        assert sum("a host could not be heard to the end" in line for line in lines) == 1
-        assert [left_on(host) for host in hosts] == [[], []]
-    assert kept(tmp_path) == [work.name for work in asked.workloads]
-    runs = Dataset.read(tmp_path / "ds").runs
-    assert set(runs.loc[runs["level"] == "job", "host"]) == {"host-1", "host-2"}
-
-
-def test_several_hosts_need_what_all_can_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with ssh_hosts(tmp_path / "hosts", monkeypatch, "one", "two") as hosts:
-        asked = todo(tmp_path)
-        with pytest.raises(
-            InputError, match=r"workload 'own-r1': several hosts at once run workloads of fio"
-        ):
-            experiment.run(asked, tmp_path / "ds", target="ssh:one,two")
-        with pytest.raises(InputError, match=r"one is there twice; name each host once"):
-            experiment.run(asked, tmp_path / "ds", target="ssh:one,one")
-        assert [left_on(host) for host in hosts] == [[], []]
-
-
-def test_a_run_that_takes_longer_than_it_may_is_ended_on_the_host(
-    host: SshHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The host ends it by itself, so that it ends also where nobody looks on any more."""
-    monkeypatch.setattr("azbenchlib.campaign.targets.ssh.target._limit_s", lambda work: 1.0)
-    with pytest.raises(AzbenchError, match="ended with status 124: it was ended after 1"):
-        run(tmp_path, todo(tmp_path, "600"))
-    assert not host.fio("tiny")
+    assert SshAddress("there", "me").identity == "me@there:"  # stored plans have its hash
+    assert SshAddress("there", "me", 22).identity == "me@there:22"

@@ -1,4 +1,4 @@
-"""What a machine stores on: this one, and one that ssh reaches, tell it in the words that one place
+"""What a machine stores on: this one, and one that scripts reach, tell it in the words that one place
 understands.
 """
 
@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path, PurePosixPath
 
 import pytest
-from ssh_hosts import ssh_hosts
+from ways_to_hosts import WAYS, Way
 
 from azbenchlib.campaign import device_guard, host, probing
 from azbenchlib.campaign.host import Loop, Mount, Storage
-from azbenchlib.campaign.targets.ssh import host as ssh
+from azbenchlib.campaign.targets.hosts import host as remote
 from azbenchlib.core.units import KIB, MIB
 from azbenchlib.dataset import manifest
 from azbenchlib.probing.runs import candidates
@@ -65,9 +65,9 @@ def test_memory_is_seen_behind_mounts_and_loop_devices(storage: Storage, place: 
 def test_the_script_for_a_host_tells_what_this_machine_tells_itself(tmp_path: Path) -> None:
     env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     done = subprocess.run(
-        ["sh", "-s"], input=ssh.machine(str(tmp_path)).encode(), capture_output=True, env=env, check=True
+        ["sh", "-s"], input=remote.machine(str(tmp_path)).encode(), capture_output=True, env=env, check=True
     )
-    told, here = ssh.storage(device_guard.facts(done.stdout)), Storage.here()
+    told, here = remote.storage(device_guard.facts(done.stdout)), Storage.here()
     assert told.ram_bytes == here.ram_bytes == int(Path("/proc/meminfo").read_text().split()[1]) * KIB
     for place in (tmp_path, MEMORY):
         assert told.mount_of(PurePosixPath(place)) == here.mount_of(PurePosixPath(place))
@@ -76,15 +76,19 @@ def test_the_script_for_a_host_tells_what_this_machine_tells_itself(tmp_path: Pa
 
 
 @pytest.mark.fio
-def test_memory_of_a_host_is_not_taken_for_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+@pytest.mark.sampled(2)
+def test_memory_of_a_host_is_not_taken_for_a_disk(
+    way: Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not MEMORY.is_dir() or host.mount_of(MEMORY).fstype not in host.MEMORY_FILE_SYSTEMS:
         pytest.skip("no file system in memory")
     with (
-        ssh_hosts(tmp_path / "hosts", monkeypatch, "here"),
+        way.hosts(tmp_path / "hosts", monkeypatch, "here") as hosts,
         tempfile.TemporaryDirectory(dir=MEMORY) as folder,
     ):
         asked = probing.ProbeRequest(
-            target="ssh:here", directory=str(folder), seconds=1.0, size_bytes=8 * MIB
+            target=way.target(hosts), directory=str(folder), seconds=1.0, size_bytes=8 * MIB
         )
         session = Probe(runs=candidates(1.0), most_runs=1, chains=50, sweeps=1)
         assert probing.probe(asked, tmp_path / "out", session).buffered

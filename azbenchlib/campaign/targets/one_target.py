@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import Field
 
@@ -16,7 +16,7 @@ from azbenchlib.campaign.host import MEMORY_FILE_SYSTEMS, MEMORY_NOTE
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.planning.plan import StoredPlan
 from azbenchlib.campaign.safety import words_for_device, words_for_directory
-from azbenchlib.campaign.targets.base import MeasurementRun, Target
+from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
 from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.fio import Fio
@@ -127,12 +127,24 @@ class OneTarget(Target[OnePlan, OneTargetMeasurement]):
         The words that permit a target which would be refused; the refusal names them.
     """
 
-    reached: ClassVar[str] = ""  # how the machine is reached, in the words of the manifest
     where_data_is: ClassVar[str] = ""  # in the words of progress
+    directory: Path | str | None
     workloads: Sequence[AnyWorkload]
     title: str
     allow_unsafe: str = ""
+    reached: str = ""  # how the machine is reached, in the words of the manifest
     _laid_out: bool = field(default=False, init=False)
+
+    @classmethod
+    def of(cls, request: Request, **more: Any) -> Self:
+        """The setups of a measurement file are left aside, and each workload runs once for each repeat."""
+        return cls(
+            directory=request.directory,
+            workloads=request.workloads,
+            title=request.title,
+            allow_unsafe=request.allow_unsafe,
+            **more,
+        )
 
     def measurements(self, plan: OnePlan) -> list[OneTargetMeasurement]:
         """One a workload."""

@@ -87,8 +87,8 @@ NEEDS: dict[str, dict[str, Needs]] = {
     "probe": {
         "directory": Needs(
             "--directory",
-            "a target ssh:USER@HOST; in Azure, --disk says what is probed",
-            lambda given: given["target"].startswith("ssh:"),
+            "a target ssh:USER@HOST or exec:COMMAND; in Azure, --disk says what is probed",
+            lambda given: given["target"].startswith(("ssh:", "exec:")),
         )
     },
 }

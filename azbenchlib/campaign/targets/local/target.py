@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import Self
 
 from azbenchlib.campaign import device_guard, host, safety
 from azbenchlib.campaign.detect import detect
-from azbenchlib.campaign.targets.base import MeasurementRun, Request
+from azbenchlib.campaign.targets.base import MeasurementRun
 from azbenchlib.campaign.targets.local import data as local
 from azbenchlib.campaign.targets.local.plan import LocalPlan, make
 from azbenchlib.campaign.targets.one_target import OneTarget, OneTargetMeasurement
@@ -41,22 +40,11 @@ class LocalTarget(OneTarget[LocalPlan]):
         As for :class:`~azbenchlib.campaign.targets.one_target.OneTarget`.
     """
 
-    directory: Path | str | None
     title: str = "Measured on this machine"
     _target: Path = field(init=False)
     _programs: dict[str, program.Program] = field(default_factory=dict, init=False)  # by tool
     _open: ExitStack = field(default_factory=ExitStack, init=False)
     _lock: int | None = field(default=None, init=False)
-
-    @classmethod
-    def of(cls, request: Request) -> Self:
-        """The setups of a measurement file are left aside, and each workload runs once."""
-        return cls(
-            directory=request.directory,
-            workloads=request.workloads,
-            title=request.title,
-            allow_unsafe=request.allow_unsafe,
-        )
 
     def make_plan(self, dataset: Path) -> LocalPlan:
         """The workloads as they can run here."""

@@ -1,26 +1,29 @@
 """Scripts for the host, and what they answer. The shell functions are in ``host.sh`` beside this file."""
 
 import hashlib
-import re
+import io
 import shlex
+import zlib
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from azbenchlib.campaign import device_guard
 from azbenchlib.campaign.host import Storage
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.workloads.base import Work
+from azbenchlib.campaign.workloads.program import GIVEN_UP
 from azbenchlib.core.errors import AzbenchError
 
-HOST_DATA = (
-    "azbench.fio-data"  # in the folder of ours; each run has a link to it, for tools write its name down
-)
+# In the folder of ours; each run has a link to it, for tools write its name down.
+HOST_DATA = "azbench.fio-data"
+_TERMINATED = 143  # how a shell tells of what ended by SIGTERM; coreutils tells its own number
 HOST_JOBS = "azbench.fio-jobs"
 OUT = "azbench.out"  # in the folder of data of its own: a link to that of the outputs
 SAID_FILE = "azbench.words"  # what tools say on the host
-_ARCHIVE = re.compile(rb"^azbench-archive (\d{1,18})\n", re.MULTILINE)
+_OUTPUTS = b"azbench-outputs\n"
+_GZIP = b"\x1f\x8b"  # how what is packed begins. Source: RFC 1952, section 2.3.1
 
 
 def machine(target: str) -> str:
@@ -28,61 +31,23 @@ def machine(target: str) -> str:
     return _script("machine", f"look {shlex.quote(target)}" if target else 'look "$HOME"')
 
 
-def look_at_device(device: str, token: str, how: str) -> str:
-    """Tell who uses a device and what it holds, as far as it is asked (:func:`.device_guard.how`)."""
-    return _script(f'{_quoted("device_facts", device, token, how)} "$home"/{shlex.quote(token)}')
-
-
-def mark(device: str, token: str) -> str:
-    """Leave the mark of a campaign on a device that was found blank."""
-    return _script(_quoted("device_mark", device, token, "whole"))
-
-
-def hold(target: str, token: str) -> str:
-    """Keep other campaigns away from a device."""
-    return _script(_quoted("hold", target, token))
+def call(function: str, *words: object) -> str:
+    """Call a function of ``host.sh``, which says there what it does."""
+    return _script(shlex.join([function, *map(str, words)]))
 
 
 def start(token: str, name: str, lines: Sequence[str]) -> str:
     """Begin a run, unless it was begun before: it lives on the host, whatever becomes of us."""
     body = "\n".join(lines)
     mark = f"end-{hashlib.sha256(body.encode()).hexdigest()}"  # no line of the script can be it
-    return _script(f"write_script() {{ cat <<'{mark}'\n{body}\n{mark}\n}}", _quoted("start", token, name))
+    return _script(
+        f"write_script() {{ cat <<'{mark}'\n{body}\n{mark}\n}}", shlex.join(["start", token, name])
+    )
 
 
-def listening(token: str, name: str) -> str:
-    """Wait until a server listens."""
-    return _script(_quoted("listening", token, name, socket_of(token)))
-
-
-def socket_of(token: str) -> PurePosixPath:
+def socket_of(token: str, member: str) -> PurePosixPath:
     """Where fio's server listens on the host: in a folder of ours, with a name short enough for a socket."""
-    return PurePosixPath("/tmp") / f"azbench-{token}" / "fio"  # noqa: S108  only its login may enter the folder
-
-
-def wait(token: str, name: str, seconds: int) -> str:
-    """Wait for the end of a run, and tell how it stands."""
-    return _script(_quoted("await", token, name, seconds))
-
-
-def fetch(token: str, name: str) -> str:
-    """Print the outputs of a run as an archive."""
-    return _script(_quoted("fetch", token, name))
-
-
-def forget(token: str, name: str) -> str:
-    """Remove a run from the host."""
-    return _script(_quoted("forget", token, name))
-
-
-def stop(token: str) -> str:
-    """End what runs."""
-    return _script(_quoted("stop", token))
-
-
-def leave(token: str, data: str) -> str:
-    """Remove all that a campaign made on the host; `data`: its folder, or empty for a device."""
-    return _script(_quoted("leave", token, data))
+    return PurePosixPath("/tmp") / f"azbench-{token}" / member  # noqa: S108  only its login may enter the folder
 
 
 def lines(
@@ -107,10 +72,11 @@ def lines(
         made += [f"printf %s {shlex.quote(text)} >{shlex.quote(name)}"]
     enter = f"cd {HOST_JOBS} && " if work and work.runs_in_data_dir else ""
     said = f'"$run/out/{work.output}"' if work and work.tool != "fio" else f'"$run/out/{SAID_FILE}"'
-    timeout = f"timeout --foreground -k 30 {limit_s:.0f}"
-    made += [f"limit=$(command -v timeout >/dev/null && echo {timeout})"]
+    kinds = ("--foreground -k 30", "-k 30")  # of coreutils, of busybox
+    tried = " ".join(f"'timeout {kind} {limit_s:.0f}'" for kind in kinds)
+    made += [f"for limit in {tried} ''; do $limit true 2>/dev/null && break; done"]
     steps = " && ".join(f"({enter}$limit {shlex.join(argv)}) >{said} 2>&1" for argv in commands)
-    made += [f"{steps}", "status=$?"]
+    made += [f"{steps}", f"status=$?; [ $status != {_TERMINATED} ] || status={GIVEN_UP}"]  # of busybox
     if not device:
         made += [f"rm -f {name}", *([f"rm -rf -- {place}"] if own else [])]
     return [*made, 'printf %s "$status" >"$run/status.part" && mv "$run/status.part" "$run/status"']
@@ -139,24 +105,35 @@ def storage(told: dict[str, list[str]]) -> Storage:
     )
 
 
-def archive(said: bytes) -> bytes:
-    """The archive that a script printed.
+def outputs(said: bytes, most: int) -> dict[str, bytes]:
+    """The outputs that a script printed, by name.
 
-    Raises an AzbenchError when it did not come whole.
+    Raises an AzbenchError when they did not come whole, or are more than `most` bytes.
     """
-    match = _ARCHIVE.search(said)
-    data = said[match.end() :] if match else b""
-    if match is None or len(data) != int(match[1]):
+    _, mark, data = said.partition(_OUTPUTS)
+    files: dict[str, bytes] = {}
+    try:
+        if data.startswith(_GZIP):
+            packed = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            data = packed.decompress(data, most + 1)
+            mark = mark if packed.eof or len(data) > most else b""
+        stream = io.BytesIO(data)
+        while head := stream.readline():
+            size, _, name = head.decode().rstrip("\n").partition(" ")
+            files[Path(name).name] = stream.read(_number(size))
+            if len(files[Path(name).name]) != int(size):
+                mark = b""
+    except (ValueError, OverflowError, zlib.error):
+        mark = b""
+    if len(data) > most:
+        raise AzbenchError(f"the outputs are more than {most} B")
+    if not mark or not files.keys().isdisjoint({"", ".", ".."}):
         raise AzbenchError("the outputs did not arrive whole")
-    return data
+    return files
 
 
 def _number(text: str) -> int:
     return int(text) if text.isdigit() else 0
-
-
-def _quoted(*words: object) -> str:
-    return shlex.join(map(str, words))
 
 
 def _script(*calls: str) -> str:
@@ -165,4 +142,4 @@ def _script(*calls: str) -> str:
 
 @cache
 def _functions() -> str:
-    return resources.files("azbenchlib.campaign.targets.ssh").joinpath("host.sh").read_text(encoding="utf-8")
+    return resources.files(__package__).joinpath("host.sh").read_text(encoding="utf-8")

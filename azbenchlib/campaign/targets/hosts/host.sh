@@ -1,27 +1,36 @@
-# What runs on the host, by any POSIX shell. A script is this file with calls of its functions behind it.
+# What runs on the host, by any POSIX shell with coreutils or busybox. A script is this file with calls of its functions
+# behind it. What a pod may lack (sed, grep, tar, util-linux) is not needed, but for devices.
 set -u
 umask 077
 LC_ALL=C
 export LC_ALL
 PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin
-home=${HOME:?}/.azbench
+home=${HOME:?must name a folder: put env HOME=/mnt/data into the command}/.azbench
 
 fact() { printf 'azbench-fact %s %s\n' "$1" "$2"; }
+folder() { mkdir -p "$1" 2>/dev/null || mkdir -p "$1"; } # a campaign that ends may remove $home at this very moment
 pause() { sleep 0.2 2>/dev/null || sleep 1; }
 
-# machine: what host this is, and the tools on it.
+# machine: what host this is, the tools on it, and what this file needs and is not there.
 machine() {
+    for tool in cat df ln mkdir mktemp mv readlink rm rmdir sleep tail tr uname wc; do
+        command -v "$tool" >/dev/null || fact missing "$tool"
+    done
+    [ -r /proc/self/mountinfo ] || fact missing /proc
+    said=$(mktemp -d "$HOME/.azbench-probe-XXXXXX" 2>&1)
+    rmdir "$said" 2>/dev/null || fact unwritable "$HOME ($said)"
     command -v fio >/dev/null || { fact fio ''; return; }
     fact fio "$(fio --version)"
     fio --enghelp | tail -n +2 | while read -r engine _; do fact engine "$engine"; done
     if command -v iozone >/dev/null; then
-        fact iozone "$(iozone -v | sed -n 's/.*Revision: *\([0-9.]*\).*/\1/p')"
+        iozone -v | while read -r _ word version _; do
+            case $word in *Revision:) fact iozone "$version" ;; esac
+        done
     fi
     fact os "$(. /etc/os-release 2>/dev/null && printf %s "${PRETTY_NAME:-}")"
     fact kernel "$(uname -r)"
-    fact ram_kib "$(sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo)"
-    fact home "${HOME}"
-    sed 's/^/azbench-fact mount /' /proc/self/mountinfo
+    while read -r word size _; do [ "$word" != MemTotal: ] || fact ram_kib "$size"; done </proc/meminfo
+    while read -r line; do fact mount "$line"; done </proc/self/mountinfo
     for one in /sys/class/block/loop*/loop; do
         file=$(cat "$one/backing_file" 2>/dev/null) || continue # none, or taken apart just now
         name=${one%/loop}
@@ -35,7 +44,8 @@ look() {
     fact real "$real"
     if [ -b "$real" ]; then
         fact kind device
-        fact total_bytes "$(blockdev --getsize64 "$real" 2>/dev/null || echo 0)"
+        fact total_bytes "$(blockdev --getsize64 "$real" 2>/dev/null ||
+            echo $((512 * $(cat "/sys/class/block/${real##*/}/size" 2>/dev/null || echo 0))))"
     elif [ -d "$real" ]; then
         fact kind directory
         [ -w "$real" ] && [ -x "$real" ] && fact writable yes
@@ -58,9 +68,12 @@ direct_works() (
     dd if=/dev/zero of="$probe/file" bs=4096 count=1 oflag=direct 2>/dev/null
 )
 
+# look_at_device DEVICE TOKEN HOW: who uses it and what it holds, as far as HOW asks; see the guard of devices.
+look_at_device() { device_facts "$1" "$2" "$3" "$home/$2"; }
+
 # hold TARGET TOKEN: keep other campaigns of this login away from a device; a campaign takes its own up again.
 hold() {
-    mkdir -p "$home/$2"
+    folder "$home/$2"
     lock=$home/lock$(printf %s "$1" | tr -c 'A-Za-z0-9\n' _)
     if ! mkdir "$lock" 2>/dev/null && [ "$(cat "$lock/token" 2>/dev/null)" != "$2" ]; then fact taken "$lock"; return; fi
     printf %s "$2" >"$lock/token"
@@ -68,8 +81,8 @@ hold() {
 
 # alive RUN: whether its worker is at work.
 alive() {
-    pid=$(cat "$1/pid" 2>/dev/null) && [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null &&
-        cat "/proc/$pid/cmdline" "/proc/$pid/environ" 2>/dev/null | tr '\0' '\n' | grep -qF -- "$1"
+    pid=$(cat "$1/pid" 2>/dev/null) && [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null || return 1
+    case $(cat "/proc/$pid/cmdline" "/proc/$pid/environ" 2>/dev/null | tr '\0' '\n') in *"$1"*) ;; *) return 1 ;; esac
 }
 
 # start TOKEN NAME: begin a run, whose script comes as the function `write_script`, unless it was begun before.
@@ -77,13 +90,9 @@ start() {
     run=$home/$1/$2
     if [ -e "$run/status" ] || alive "$run"; then return; fi
     rm -rf -- "$run"
-    mkdir -p "$run/out"
-    write_script >"$run/script"
-    if command -v setsid >/dev/null; then
-        setsid sh "$run/script" "$run" </dev/null >/dev/null 2>&1 &
-    else
-        nohup sh "$run/script" "$run" </dev/null >/dev/null 2>&1 &
-    fi
+    folder "$run/out" && write_script >"$run/script" || exit 3
+    own=$(command -v setsid) # a session of its own, where that can be had
+    (trap '' HUP; exec $own sh "$run/script" "$run") </dev/null >/dev/null 2>&1 &
     printf %s $! >"$run/pid"
     left=50 # until it can be seen at work, so that nobody takes it for gone
     while [ "$left" -gt 0 ] && [ ! -e "$run/status" ] && ! alive "$run"; do pause; left=$((left - 1)); done
@@ -106,13 +115,15 @@ await() {
     else fact state gone; fi
 }
 
-# fetch TOKEN NAME: the outputs of a run as an archive, with its length before it.
+# fetch TOKEN NAME: the outputs of a run, each behind its length and its name; packed where gzip is there.
 fetch() {
-    run=$home/$1/$2
-    cd "$run/out" || exit 3
-    tar -czf "$run/packed" . || exit 3
-    printf 'azbench-archive %s\n' "$(wc -c <"$run/packed" | tr -d ' ')"
-    cat "$run/packed"
+    cd "$home/$1/$2/out" || exit 3
+    echo azbench-outputs
+    for file in .[!.]* *; do
+        if [ ! -f "$file" ] || [ -L "$file" ]; then continue; fi
+        printf '%s %s\n' "$(wc -c <"$file" | tr -d ' ')" "$file"
+        cat -- "$file"
+    done | if command -v gzip >/dev/null; then gzip -c; else cat; fi
 }
 
 # forget TOKEN NAME: remove a run whose outputs were fetched.
@@ -121,14 +132,16 @@ forget() { rm -rf -- "${home:?}/$1/$2"; }
 # within RUN: the processes at work in its folder. The jobs of fio are in sessions of their own, not in its process group.
 within() {
     place=$(readlink -f -- "$1")/
+    [ -d "$1" ] || return 0 # or all would be within
     for one in /proc/[0-9]*; do
-        case $(readlink "$one/cwd" 2>/dev/null) in "$place"*) echo "${one#/proc/}" ;; esac
+        case $(readlink "$one/cwd" 2>/dev/null)/ in "$place"*) echo "${one#/proc/}" ;; esac
     done
 }
 
-# stop TOKEN: end what runs.
+# stop TOKEN [DATA]: end what runs, also in the folder of data, where a server is at work.
 stop() {
-    for run in "$home/$1"/*; do
+    for run in "$home/$1"/* "${2:-}"; do
+        [ -d "$run" ] || continue
         if alive "$run"; then
             kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid" 2>/dev/null
             left=5 # fio tells its jobs to end, and ends after them

@@ -1,8 +1,8 @@
-"""Several hosts at once: fio's server on each of them, behind ssh, and fio's client here.
+"""Several hosts at once: fio's server on each of them, and fio's client here.
 
-The servers listen on sockets in folders that only their login may enter, and ssh brings each socket here, so
-no port is open to anybody. fio's client starts a workload on all of them together and consolidates what they
-tell: each host, and all together.
+The servers listen on sockets in folders that only their login may enter, and what leads to a host brings its
+socket here, so no port is open to anybody. fio's client starts a workload on all of them together and
+consolidates what they tell: each host, and all together.
 """
 
 import shlex
@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from azbenchlib.campaign import device_guard, outputs, safety
+from azbenchlib.campaign import outputs, safety
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import Request
+from azbenchlib.campaign.targets.hosts import host
+from azbenchlib.campaign.targets.hosts.plan import HostPlan, look
+from azbenchlib.campaign.targets.hosts.target import HostRun, transports
+from azbenchlib.campaign.targets.hosts.transport import PATIENCE_S, Transport
 from azbenchlib.campaign.targets.one_target import OneTarget, OneTargetMeasurement
-from azbenchlib.campaign.targets.ssh import host
-from azbenchlib.campaign.targets.ssh.connection import SshConnection
-from azbenchlib.campaign.targets.ssh.plan import SshPlan, make
-from azbenchlib.campaign.targets.ssh.target import SshRun
 from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads import program
 from azbenchlib.campaign.workloads.arguments import LAYOUT
@@ -27,7 +27,6 @@ from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import Workload, check_names
 from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import AzbenchError, InputError
-from azbenchlib.core.targets import SshAddress, ssh_addresses
 from azbenchlib.core.temporary import new_folder
 from azbenchlib.core.units import format_size
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
@@ -42,9 +41,9 @@ class _Member:
     """One of the hosts; `name` is what the outputs call it."""
 
     name: str
-    connection: SshConnection
+    transport: Transport
     facts: TargetFacts
-    plan: SshPlan
+    plan: HostPlan
 
     def data(self, token: str) -> PurePosixPath:
         """The folder of ours in its directory."""
@@ -52,12 +51,13 @@ class _Member:
 
 
 @dataclass(kw_only=True)
-class SshHostsTarget(OneTarget[SshPlan]):
+class HostsTarget(OneTarget[HostPlan]):
     """Measure on several hosts at the same time.
 
     Parameters
     ----------
-    addresses : sequence of SshAddress
+    transports : sequence of Transport
+        That lead to the hosts.
     directory : str
         A directory that each of them has; empty: the home of the login.
     workloads : sequence of Workload
@@ -67,8 +67,7 @@ class SshHostsTarget(OneTarget[SshPlan]):
     """
 
     where_data_is: ClassVar[str] = " on each host"
-    addresses: Sequence[SshAddress]
-    directory: str
+    transports: Sequence[Transport]
     title: str = "Measured on several hosts"
     _members: list[_Member] = field(default_factory=list, init=False)
     _fio: tool.Fio = field(init=False)
@@ -76,17 +75,13 @@ class SshHostsTarget(OneTarget[SshPlan]):
     _sockets: Path = field(init=False)
 
     @classmethod
-    def of(cls, request: Request) -> Self:
+    def of(cls, request: Request, **more: Any) -> Self:
         """The setups of a measurement file are left aside, and each workload runs once for each repeat."""
-        return cls(
-            addresses=ssh_addresses(request.address),
-            directory=str(request.directory or ""),
-            workloads=request.workloads,
-            title=request.title,
-            allow_unsafe=request.allow_unsafe,
-        )
+        found = transports(request.address)
+        reached = " and ".join(dict.fromkeys(one.address.way for one in found))
+        return super().of(request, transports=found, reached=reached)
 
-    def make_plan(self, dataset: Path) -> SshPlan:
+    def make_plan(self, dataset: Path) -> HostPlan:
         """The workloads as they can run on all hosts."""
         check_names(self.workloads)
         if other := [work.name for work in self.workloads if not isinstance(work, Workload)]:
@@ -100,9 +95,9 @@ class SshHostsTarget(OneTarget[SshPlan]):
             self._open.close()
             raise
 
-    def _planned(self) -> SshPlan:
-        for number, address in enumerate(self.addresses, 1):
-            self._members.append(self._member(f"host-{number}", address))
+    def _planned(self) -> HostPlan:
+        for number, transport in enumerate(self.transports, 1):
+            self._members.append(self._member(f"host-{number}", transport))
         first = self._members[0].plan
         if any(member.plan.workloads != first.workloads for member in self._members):
             raise InputError(
@@ -112,30 +107,28 @@ class SshHostsTarget(OneTarget[SshPlan]):
         notes = list(dict.fromkeys(note for member in self._members for note in member.plan.notes))
         return first.model_copy(update={"where": where, "notes": notes})
 
-    def _member(self, name: str, address: SshAddress) -> _Member:
-        connection = SshConnection(address=address, tell=lambda text: None)
-        self._open.callback(connection.close)
-        told = device_guard.facts(connection.ask(host.machine(self.directory)))
-        facts = host.target_facts(self.directory, told)
-        safety.judge(facts, 0, self.allow_unsafe)
+    def _member(self, name: str, transport: Transport) -> _Member:
+        self._open.callback(transport.close)
+        facts, _, made = look(transport, str(self.directory or ""), self.workloads, self.allow_unsafe)
         if facts.kind != "directory":
-            raise InputError(f"{address}: {facts.path}: several hosts at once need a directory on each")
-        made = make(address, facts, told, self.workloads)
+            raise InputError(
+                f"{transport.address}: {facts.path}: several hosts at once need a directory on each"
+            )
         if made.fio != self._fio.version:
             raise InputError(
-                f"{address}: has {made.fio}, and here is {self._fio.version}; fio's client and servers "
-                "understand each other only where they are of one version"
+                f"{transport.address}: has {made.fio}, and here is {self._fio.version}; fio's client and "
+                "servers understand each other only where they are of one version"
             )
-        return _Member(name=name, connection=connection, facts=facts, plan=made)
+        return _Member(name=name, transport=transport, facts=facts, plan=made)
 
-    def check(self, run: SshRun, resumed: bool) -> None:
+    def check(self, run: HostRun, resumed: bool) -> None:
         """Refuse targets without room for what is still to be written."""
         for member in self._members:
-            member.connection.tell = run.tell
+            member.transport.tell = run.tell
             if not resumed:
                 safety.judge(member.facts, run.plan.size_bytes, self.allow_unsafe)
 
-    def begin(self, run: SshRun) -> None:
+    def begin(self, run: HostRun) -> None:
         """Start fio's server on each host, and bring its socket here."""
         folder = new_folder()
         self._open.callback(folder.cleanup)
@@ -143,27 +136,30 @@ class SshHostsTarget(OneTarget[SshPlan]):
         for member in self._members:
             self._connect(run, member)
 
-    def _connect(self, run: SshRun, member: _Member) -> None:
-        data, socket = shlex.quote(str(member.data(run.plan.token))), host.socket_of(run.plan.token)
+    def _connect(self, run: HostRun, member: _Member) -> None:
+        data, socket = (
+            shlex.quote(str(member.data(run.plan.token))),
+            host.socket_of(run.plan.token, member.name),
+        )
         lines = [
             f"mkdir -p {data} && cd {data} || exit 3",
             f"mkdir -m 700 {socket.parent} 2>/dev/null; [ -O {socket.parent} ] || exit 3; rm -f {socket}",
             f'AZBENCH_RUN="$1" exec fio --server=sock:{socket}',
         ]
-        member.connection.ask(host.start(run.plan.token, _SERVER, lines))
-        member.connection.ask(host.listening(run.plan.token, _SERVER))
-        member.connection.bring(str(socket), self._sockets / member.name)
+        member.transport.ask(host.start(run.plan.token, _SERVER, lines))
+        member.transport.ask(host.call("listening", run.plan.token, _SERVER, socket))
+        member.transport.bring(str(socket), self._sockets / member.name)
 
-    def shared_data(self, run: SshRun) -> PurePath:
+    def shared_data(self, run: HostRun) -> PurePath:
         """The data on each host, in the folder that its server is started in."""
         return PurePosixPath(host.HOST_DATA)
 
-    def own_commands(self, run: SshRun, work: Work) -> list[list[str]]:
+    def own_commands(self, run: HostRun, work: Work) -> list[list[str]]:
         """None: a workload that keeps data of its own is refused."""
         return []
 
     def lay_out(
-        self, run: SshRun, one: OneTargetMeasurement, part: Path, limits: RunLimits
+        self, run: HostRun, one: OneTargetMeasurement, part: Path, limits: RunLimits
     ) -> tuple[int, str]:
         """Write the shared data on all hosts.
 
@@ -172,13 +168,13 @@ class SshHostsTarget(OneTarget[SshPlan]):
         (argv,) = self.layout(run)
         return self._together(run, argv, LAYOUT, part, limits)
 
-    def measure(self, run: SshRun, one: OneTargetMeasurement, part: Path) -> tuple[int, str]:
+    def measure(self, run: HostRun, one: OneTargetMeasurement, part: Path) -> tuple[int, str]:
         """Have a workload run on all hosts at once."""
         (argv,) = self.commands(run, one.workload)
         return self._together(run, argv, one.workload.name, part, one.workload.limits)
 
     def _together(
-        self, run: SshRun, argv: list[str], name: str, part: Path, limits: RunLimits
+        self, run: HostRun, argv: list[str], name: str, part: Path, limits: RunLimits
     ) -> tuple[int, str]:
         """Run fio's client until it ends well, anew where a connection broke: status and last words."""
         (part / f"{name}.fio").write_text(_job(argv))
@@ -201,24 +197,24 @@ class SshHostsTarget(OneTarget[SshPlan]):
         (part / f"{name}.fio").unlink()
         return status, text
 
-    def release(self, run: SshRun, fault: BaseException | None) -> None:
+    def release(self, run: HostRun, fault: BaseException | None) -> None:
         """End the servers, and remove what was made on the hosts."""
         token = run.plan.token
         for member in self._members:
-            patience = None if fault is None else 0.0
+            patience, data = PATIENCE_S if fault is None else 0.0, member.data(token)
             try:
-                member.connection.ask(host.stop(token), patience_s=patience)
-                member.connection.ask(host.leave(token, str(member.data(token))), patience_s=patience)
+                member.transport.ask(host.call("stop", token, data), patience_s=patience)
+                member.transport.ask(host.call("leave", token, data), patience_s=patience)
             except AzbenchError as error:
                 run.tell(f"{member.name}: what was made there is still there ({token}): {error}")
         self._open.close()
 
-    def manifest(self, run: SshRun, name: str) -> Manifest:
+    def manifest(self, run: HostRun, name: str) -> Manifest:
         """The manifest of a finished run; the hosts are one setup, and outputs tell them apart."""
         count = len(self._members)
         about = (
-            f"Workloads with fio on {count} hosts at once, by fio's client and servers over ssh: "
-            f"{len(run.plan.workloads)}. Data on each: {format_size(run.plan.size_bytes)}."
+            f"Workloads with fio on {count} hosts at once, by fio's client and servers reached "
+            f"{self.reached}: {len(run.plan.workloads)}. Data on each: {format_size(run.plan.size_bytes)}."
         )
         commands = [
             Command(title=f"{one.title}, on {count} hosts at once", text=shlex.join(argv))
@@ -227,7 +223,7 @@ class SshHostsTarget(OneTarget[SshPlan]):
         ]
         return super().manifest(run, name).model_copy(update={"about": about, "commands": commands})
 
-    def machine(self, run: SshRun) -> ManifestSetup:
+    def machine(self, run: HostRun) -> ManifestSetup:
         """The hosts, with what is the same of all of them."""
         told = [member.plan.told for member in self._members]
         kinds = " and ".join(dict.fromkeys(one.get("fstype", "unknown file system") for one in told))
@@ -236,7 +232,7 @@ class SshHostsTarget(OneTarget[SshPlan]):
         }
         return ManifestSetup(
             setup_id="hosts",
-            label=f"{len(told)} hosts reached by ssh, {kinds}",
+            label=f"{len(told)} hosts reached {self.reached}, {kinds}",
             environment="other",
             os=known.get("os"),
             kernel=known.get("kernel"),
