@@ -66,8 +66,7 @@ def percentile_figures(
         most = min(most, _MOST_OF_FILES)
     found = panels(part, curves, None)
     found = found[:most] if told is None else _each_once(part, _once(found))
-    few = curves["n"] < curves["percentile"].map(min_samples)
-    how = [RARER, WITHIN, *([HOLLOW] if few.any() else [])]
+    how = [RARER, WITHIN, *([] if _is_sure(curves).all() else [HOLLOW])]
     kinds = formatting.join(formatting.LATENCY_KINDS[kind] for kind in curves["lat_kind"])
     return figures(
         found[:most],
@@ -219,6 +218,13 @@ def _limits(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["series", "column", "value", "name"])
 
 
+def _is_sure(curves: pd.DataFrame) -> pd.Series:
+    """Whether a run had enough I/Os for each percentile; the least and the largest value need but one."""
+    inner = curves["percentile"].between(0, 100, inclusive="neither")
+    need = curves["percentile"].where(inner, 50).map(min_samples).where(inner, 1)
+    return (curves["n"].isna() | (curves["n"] >= need)).astype(bool)
+
+
 def _percentile_finding(part: Part, curves: pd.DataFrame, series: Sequence[plots.Series]) -> str:
     """The range of p99, or of the last percentile below that every curve has enough I/Os for, where the
     curves are of one workload, and on stated setups or one and the same.
@@ -227,7 +233,7 @@ def _percentile_finding(part: Part, curves: pd.DataFrame, series: Sequence[plots
         return "Latency by percentile"
     names = {entry.key: entry.short for entry in series}
     inner = curves[curves["percentile"].between(0, 99, inclusive="right")]
-    sure = inner[(inner["n"].isna() | (inner["n"] >= inner["percentile"].map(min_samples))).astype(bool)]
+    sure = inner[_is_sure(inner)]
     shared = sure.groupby("percentile")["series"].nunique()
     told = shared.index[shared == len(series)]
     if len(series) < 2 or not len(told) or curves["facet"].nunique() > 1:
