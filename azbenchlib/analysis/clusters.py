@@ -18,7 +18,7 @@ from azbenchlib.core.units import format_count, format_mbps
 # By judgement: repeats of one disk scatter by some per cent (published_repeats.py), and tiers and VM sizes
 # that follow each other mostly differ by a quarter or more.
 LEAST_RATIO = 1.15  # of neighbouring rates in different groups
-RATIO_OF_ONE = 1.3  # where one of the groups is a single run, which does not say how it scatters
+RATIO_OF_ONE = 1.25  # where one of the groups is a single run, which does not say how it scatters
 WIDER = 4.0  # times as wide as the widest group is the narrowest gap, in logarithms
 MOST_OF_A_SET = 0.75  # of the files of a set near one level: the others are its outliers, no further level
 

@@ -75,7 +75,7 @@ def two_phases(flow: Flow, route: Route, named: Sequence[Label]) -> TwoPhases | 
     """
     for stage in route.stages:
         if stage.burst is not None and {stage.base.label, stage.burst.label} & set(named):
-            found = _sampled(flow, stage) if flow.levels else _of_mean(flow, stage)
+            found = _sampled(flow, stage) if flow.levels else _of_mean(flow, stage, route)
             if found:
                 return found
     return None
@@ -109,8 +109,10 @@ def _fits(use: float) -> bool:
     return _AT_LEVEL[0] <= use <= _AT_LEVEL[1]
 
 
-def _of_mean(flow: Flow, stage: Stage) -> TwoPhases | None:
-    """What the credits let through in a run whose mean lies between the burst and the base."""
+def _of_mean(flow: Flow, stage: Stage, route: Route) -> TwoPhases | None:
+    """What the credits let through in a run whose mean lies between the burst and the base; None where
+    another limit would have held such a burst.
+    """
     seen = flow.observation
     burst, base = stage.burst, stage.base
     between = burst is not None and base.use > HARD and burst.use < _BELOW_BURST
@@ -123,6 +125,9 @@ def _of_mean(flow: Flow, stage: Stage) -> TwoPhases | None:
         return None
     spent_s = min(burst_s, full_s)
     expected = (spent_s * burst.value + (runtime_s - spent_s) * base.value) / runtime_s
+    others = (other.highest(seen.credit_time_s) for other in route.stages if other is not stage)
+    if any(level.least_use * burst.value / expected > HARD for level in others):
+        return None
     return TwoPhases(
         stage=stage,
         burst_s=spent_s,
