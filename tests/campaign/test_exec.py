@@ -77,7 +77,7 @@ def test_a_manifest_tells_the_program_and_not_where_it_leads(words: tuple[str, .
 
 
 def test_messages_hold_no_secret_and_no_home() -> None:
-    words = ("docker", "--password", "hunter2", "exec", "-i", "/home/jane/x")
+    words = ("docker", "--password", "hunter2", "exec", "-i", "/home/user/x")
     assert str(CommandPrefix(words)) == "docker --password '…' exec -i '~/x'"
 
 
