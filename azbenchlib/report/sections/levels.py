@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from azbenchlib import plots
 from azbenchlib.analysis.over_time.levels_over_time import levels_over_time
-from azbenchlib.answers.blocks import Block, render, safe
+from azbenchlib.answers.blocks import Block
 from azbenchlib.core.units import format_count, format_mbps
 from azbenchlib.plots import timeline
 from azbenchlib.report import formatting
-from azbenchlib.report.figures import MOST_FIGURES, Group, Told, again, panels
+from azbenchlib.report.figures import MOST_FIGURES, Group, Told, figures, panels
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part
@@ -27,24 +27,25 @@ A_RUN = (
 
 def level_figures(part: Part, place: str, group: Group, told: Told = None) -> Block | None:
     """One figure a workload whose repeats lie around several levels; None where none do."""
-    rows = levels_over_time(part.arrangement, part.dataset.tables)
-    found = panels(part, rows, None)
-    made = []
-    for i, (facet, series, mine) in enumerate(found[:MOST_FIGURES]):
-        quantity, values = _measured(mine)
-        name = f"{place}-levels-{i}"
-        draw = partial(plots.rates_over_time, _with_gaps(mine, values), series, quantity=quantity)
-        more = len(found) - MOST_FIGURES if i == MOST_FIGURES - 1 else 0
-        shown: dict[str, Any] = {
-            "title": _title(mine, values, quantity),
-            "what": f"{facet[:1].upper()}{facet[1:]}: {quantity.title} of {len(mine)} runs over the times of "
-            "the runs.",
-            "svg": safe(plots.both(draw, name)),
-            "how": [A_RUN, *([f"Without a figure: {formatting.count(more, 'more workload')}."] * (more > 0))],
-            "folded": again("levels over time", told),
-        }
-        made.append(render("figure", id=f"{name}-figure", kind="levels", group=group, **shown).html)
-    return Block("\n".join(made)) if made else None
+    found = panels(part, levels_over_time(part.arrangement, part.dataset.tables), None)
+    more = len(found) - MOST_FIGURES
+    left_out = [f"Without a figure: {formatting.count(more, 'more workload')}."] if more > 0 else []
+    return figures(
+        found[:MOST_FIGURES],
+        f"{place}-levels",
+        _drawn,
+        title=_title,
+        what="rates of single runs over the times of the runs.",
+        how=[A_RUN, *left_out],
+        group=group,
+        kind="levels",
+        told=told,
+    )
+
+
+def _drawn(rows: pd.DataFrame, series: Sequence[plots.Series], layout: plots.Layout) -> plots.Drawn:
+    quantity, values = _measured(rows)
+    return plots.rates_over_time(_with_gaps(rows, values), series, layout, quantity=quantity)
 
 
 def _measured(rows: pd.DataFrame) -> tuple[timeline.Quantity, pd.Series]:
@@ -61,9 +62,10 @@ def _with_gaps(rows: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     return pd.concat([points, gaps]).sort_values(["t_s", "nth"], kind="stable", ignore_index=True)
 
 
-def _title(rows: pd.DataFrame, values: pd.Series, quantity: timeline.Quantity) -> str:
+def _title(rows: pd.DataFrame, series: Sequence[plots.Series]) -> str:
     """When the rate changed, where the levels follow each other; else around which levels the runs lie."""
-    if rows["series"].nunique() > 1:
+    quantity, values = _measured(rows)
+    if len(series) > 1:
         return "Runs of one workload lie around several levels"
     means = values.groupby(rows["level"].to_numpy()).median()
     texts = {level: _rate(value, quantity) for level, value in means.items()}
