@@ -230,10 +230,14 @@ def test_the_live_log_tells_what_the_volume_does() -> None:
 
 @pytest.mark.alone
 def test_completions_are_on_time_where_nothing_else_runs() -> None:
-    """What a lab says of its own lateness excuses the figures of other tests, so it must be true."""
+    """What a lab says of its own lateness excuses the figures of other tests, so it must be true.
+
+    A second has four lines of the log, and stalls of a millisecond that no load explains can be in two
+    or three of them. A lab that is late by itself is late in each of three.
+    """
     setup = Setup(disks=(Disk(name="data", size_bytes=SIZE, cap=Cap(iops=500)),))
 
-    def measure() -> float:
+    def lateness_s() -> float:
         with (
             Lab(setup, Options(latency={"data": "none"}), time_scale=1) as lab,
             connect(lab, "data") as client,
@@ -241,6 +245,9 @@ def test_completions_are_on_time_where_nothing_else_runs() -> None:
             for i in range(500):
                 client.read(4096 * i, 4096)
             return live_log.lateness_s(lab.log)[1]
+
+    def measure() -> float:
+        return min(lateness_s() for _ in range(3))
 
     def holds(late_s: float) -> None:
         assert late_s < LATE_S
