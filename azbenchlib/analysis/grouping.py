@@ -111,7 +111,7 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
 def _levels_apart(runs: pd.DataFrame, phases: Mapping[str, Phases]) -> pd.DataFrame:
     """The rows with the names of repeats at several levels told apart, with the columns level, repeats_of."""
     apart = repeats_apart(runs, {name: lasting(some).mean for name, some in phases.items()})
-    names = {name: runs[name] + apart["near"] for name in ("workload", "whole", "apart")}
+    names = {name: runs[name] + apart["near"] for name in ("workload", "whole")}
     return runs.assign(**names, level=apart["level"], repeats_of=runs["whole"])
 
 

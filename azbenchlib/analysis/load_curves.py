@@ -244,13 +244,30 @@ def _has_twice(group: Sequence[_Point], axis: Axis) -> bool:
 
 
 def _named_apart(curves: Sequence[LoadCurve], first: pd.DataFrame) -> list[LoadCurve]:
-    """The curves by pattern and block size; of those with one name, each says what tells it apart."""
-    seen = Counter((curve.points[0].series, curve.name) for curve in curves)
+    """The curves by pattern and block size; of those with one name, each says what tells it apart.
+
+    Of curves through repeats at several levels that is their order: each point has a level of its own.
+    """
+    rows = [first.loc[(curve.best.series, curve.best.facet)] for curve in curves]
+    seen = Counter((curve.best.series, curve.name) for curve in curves)
     named = []
-    for curve in curves:
-        point = curve.best
-        row = first.loc[(point.series, point.facet)]
+    for curve, row in zip(curves, rows, strict=True):
         own = repeats.DIFFERENCES.get(curve.axis.free[0], str)(row[curve.axis.free[0]])
-        apart = str(row["apart"]).replace(f", {own}", "") if seen[point.series, curve.name] > 1 else ""
-        named.append(replace(curve, name=f"{curve.name}{apart}"))
-    return named
+        apart = str(row["apart"]).replace(f", {own}", "") if seen[curve.best.series, curve.name] > 1 else ""
+        named.append((curve.best.series, f"{curve.name}{apart}", int(row["level"])))
+    levels: dict[Hashable, list[int]] = defaultdict(list)
+    for series, name, level in named:
+        levels[series, name].append(level)
+    return [
+        replace(curve, name=name + _level_text(sorted(levels[series, name]), level))
+        for curve, (series, name, level) in zip(curves, named, strict=True)
+    ]
+
+
+def _level_text(levels: Sequence[int], level: int) -> str:
+    """Which of the levels of one workload, the lowest first, a curve goes through; empty where there is one."""
+    if len(levels) == 1 or len(set(levels)) < len(levels):
+        return ""
+    if len(levels) == 2:
+        return f", the {'lower' if level == levels[0] else 'higher'} of two levels"
+    return f", level {levels.index(level) + 1} of {len(levels)}"
