@@ -73,7 +73,7 @@ def test_a_curve_is_of_one_disk_however_often_each_depth_was_measured(tmp_path: 
     assert rates == [[1_600, 1_900, 3_000], [2_700, 3_100, 5_000]]
     names = [curve.name for curve in sorted(curves, key=lambda curve: curve.curve.rates)]
     levels = ("lower", "higher")
-    assert names == [f"4\xa0KiB random reads, the {level} of two levels" for level in levels]
+    assert names == [f"4\xa0KiB random reads, the {level} of two levels, QD\xa01 to 16" for level in levels]
 
 
 def _values(rates: Sequence[float]) -> list[list[float]]:
