@@ -15,6 +15,7 @@ from said_figures import RATES, Said, Tally, clusters, latencies, matching, rate
 
 FLAT = 0.03  # of the highest rate, by the definition that the report gives of the best depth
 AT = 0.9, 1.12  # measured ÷ limit of what is said to stop there
+PROBABLY_AT = 0.87  # the least of these where the share is told, or that it is no more than probable
 NOT_AT = 0.97  # and of what it is said not to have reached
 NUMBER = r"[\d,.]*\d"
 
@@ -53,7 +54,8 @@ def _stretch(tally: Tally, drawn: Drawn, said: Said, name: str, text: str) -> No
             known = limits_of(drawn)[figure.kind]
             tally.check("documented limit", any(map(figure.shows, known)), said, sorted(known))
             used = used_of(drawn, rows, figure)
-            right = all(AT[0] <= one <= AT[1] for one in used) if reached else max(used, default=0) < NOT_AT
+            least = PROBABLY_AT if re.search(r"\d % of \d|[Pp]robably", text) else AT[0]
+            right = all(least <= one <= AT[1] for one in used) if reached else max(used, default=0) < NOT_AT
             if reached and (" at once" in text or any(row.phases for row in rows)):
                 right = any(AT[0] <= one <= AT[1] for one in used)
             tally.check("at a limit" if reached else "below a limit", right, said, used)
@@ -132,7 +134,7 @@ def _share(tally: Tally, drawn: Drawn, said: Said, told: re.Match[str]) -> None:
     used = [100 * one for one in used_of(drawn, rows, limit, of_runs=True)]
     tally.check("share of a limit", any(map(share.shows, used)), said, used[:6])
     plain = [100 * rate / limit.base for rate in rates(rows, limit.kind)]
-    explained = any(map(share.shows, plain)) or "counts an I/O of" in said.text
+    explained = any(map(share.shows, plain)) or "each I/O counts as" in said.text
     tally.check("share explained", explained, said, plain[:6])
     if "closest" in said.text:
         every = clusters(drawn.rows)
@@ -269,7 +271,9 @@ FORMS: tuple[tuple[re.Pattern[str], Judge], ...] = (
     ),
     (re.compile(r"\d+ % of (?:\D|P\d)*? limit of [\d,]+ (?:IOPS|MB/s)"), _share),
     (
-        re.compile(rf"^(\d+) files of (.+?) give ({RATE}) at the median, from ({NUMBER}) to ({NUMBER})"),
+        re.compile(
+            rf"^(?:[^:]+: )?(\d+) files of (.+?) give ({RATE}) at the median, from ({NUMBER}) to ({NUMBER})"
+        ),
         _of_files,
     ),
     (re.compile(r"reported the most (IOPS and MB/s|IOPS|MB/s): (.+)"), _most),

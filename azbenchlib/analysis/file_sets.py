@@ -2,12 +2,13 @@
 
 A file whose setup is not stated is compared with no other. Hundreds of them that measured the same are told
 together all the same: how many they are, their median and range, and which lie apart. Nobody claims that they
-were measured on one setup.
+were measured on one setup. Folders side by side that hold several files of a workload each are a set each.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -91,6 +92,33 @@ def together(runs: pd.DataFrame) -> pd.Series:
     large = own.isin(files.index[(files > MOST_ALONE) & (files > most)])
     alone[own.index[large]] = pd.factorize(own[large])[0]
     return alone
+
+
+def folders(runs: pd.DataFrame, number: pd.Series) -> pd.Series:
+    """Tell the folder of each row of a set that is parted by its folders.
+
+    A set is parted where its files lie in 2 to :data:`MOST_ALONE` folders and each has several of them,
+    unless they name several hosts: those are told below one median.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As :func:`together` takes them.
+    number : Series of int
+        As it returns them.
+
+    Returns
+    -------
+    Series of str
+        Empty for all other rows.
+    """
+    rows = runs.loc[number >= 0, ["source_path", "host"]].assign(number=number[number >= 0])
+    rows["folder"] = rows["source_path"].map(lambda path: str(PurePath(path).parent)).astype("string")
+    files = rows.groupby(["number", "folder"])["source_path"].nunique().groupby("number").agg(["size", "min"])
+    is_parted = files["size"].between(2, MOST_ALONE) & (files["min"] > 1)
+    is_parted &= rows.groupby("number")["host"].nunique() < 2
+    folder = rows["folder"].where(rows["number"].isin(is_parted.index[is_parted]), "")
+    return folder.reindex(runs.index, fill_value="")
 
 
 def file_set(arrangement: Arrangement, series: str) -> FileSet | None:

@@ -56,9 +56,10 @@ class Arrangement:
         One row a run and direction: series, facet (with the direction, where the workload has several),
         workload (without), whole (all that ran at once), ddir, iops, bw_bytes_per_s, their bounds, at_once
         (the same for all rows that were measured at the same time), stated (whether the setup is), in_set
-        (whether its series is a set of files), level (of repeats whose rates lie in several groups, the
-        number of the group, 0 for the lowest), repeats_of (the same as whole for all groups of them), and
-        the workload's columns of the table runs.
+        (whether its series is a set of files), in_folder (of a set whose files are all those of a folder,
+        the folder), level (of repeats whose rates lie in several groups, the number of the group, 0 for the
+        lowest), repeats_of (the same as whole for all groups of them), and the workload's columns of the
+        table runs.
     phases : mapping of str to sequence of Segment
         The phases of what had some, such as a burst and the base, by at_once.
     """
@@ -86,10 +87,10 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
     by = "setup" if place.nunique() > 1 else "pattern" if is_swept else "load"
     runs = runs if by == "setup" else in_order_of_load(runs)
     number = file_sets.together(runs)
-    runs = runs.assign(in_set=number >= 0)
+    runs = runs.assign(in_set=number >= 0, in_folder=file_sets.folders(runs, number))
     full = _texts(map(setup_names.workload_text, runs["rw"], runs["bs_bytes"], runs["queue_depth"]))
     if by == "setup":
-        runs = runs.assign(series=place.mask(runs["in_set"], _IN_SETS), workload=full)
+        runs = runs.assign(series=place.mask(runs["in_set"], _IN_SETS + runs["in_folder"]), workload=full)
     else:
         load = _texts(map(setup_names.load_text, runs["bs_bytes"], runs["queue_depth"]))
         pattern = _texts(setup_names.pattern_text(rw) for rw in runs["rw"])
@@ -102,7 +103,7 @@ def arrange(tables: Mapping[str, pd.DataFrame]) -> Arrangement:
     at_once = zip(runs["at_once"], runs["run_id"], strict=True)
     phases = {name: by_run[run_id] for name, run_id in at_once if run_id in by_run}
     runs = _levels_apart(runs, phases)
-    sets = "set " + number.astype("string") + " level " + runs["level"].astype("string")
+    sets = "set " + number.astype("string") + " level " + runs["level"].astype("string") + runs["in_folder"]
     runs["series"] = runs["series"].mask(runs["in_set"], sets)
     named = _named(tables, runs) if by == "setup" else _named_by_load(runs)
     return Arrangement(by, named, runs.assign(facet=_directed(runs)), phases)
@@ -142,7 +143,7 @@ def _named(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> pd.DataFra
     paths = dict(zip(files["series"], files["source_path"].fillna(""), strict=True))
     by_file = setup_names.file_labels(paths)
     counts = runs.groupby("series")["source_path"].nunique()
-    told = {row.series: (row.whole, int(counts[row.series])) for row in sets.itertuples()}
+    told = {row.series: (row.whole, int(counts[row.series]), row.in_folder) for row in sets.itertuples()}
     named = pd.concat([part for part in (by_setup, by_file, setup_names.set_labels(told)) if len(part)])
     return named.set_index("key").reindex(first["series"].tolist()).rename_axis("key").reset_index()
 

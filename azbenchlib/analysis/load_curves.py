@@ -265,7 +265,7 @@ def _named_apart(curves: Sequence[LoadCurve], first: pd.DataFrame) -> list[LoadC
 
 
 def _level_text(levels: Sequence[int], level: int) -> str:
-    """Which of the levels of one workload, the lowest first, a curve goes through; empty where there is one."""
+    """Which of the levels of a workload, the lowest first, a curve goes through; empty where there is one."""
     if len(levels) == 1 or len(set(levels)) < len(levels):
         return ""
     if len(levels) == 2:

@@ -96,25 +96,28 @@ def file_labels(paths: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["key", "label", "short", "detail"])
 
 
-def set_labels(sets: Mapping[str, tuple[str, int]]) -> pd.DataFrame:
+def set_labels(sets: Mapping[str, tuple[str, int, str]]) -> pd.DataFrame:
     """How to call sets of files of one workload: ``500 files of 4 KiB random reads, QD 1``.
 
     Parameters
     ----------
-    sets : mapping of str to (str, int)
-        By key, the workload in words and how many files they are.
+    sets : mapping of str to (str, int, str)
+        By key, the workload in words, how many files they are, and their folder; empty where it is none.
 
     Returns
     -------
     DataFrame
         Columns as of :func:`setup_labels`.
     """
-    seen = Counter(n for _, n in sets.values())
+    folders = {folder: folder for _, _, folder in sets.values() if folder}
+    names = file_labels(folders).set_index("key")["short"]
+    seen = Counter((n, folder) for _, n, folder in sets.values())
     rows = []
-    for key, (workload, n) in sets.items():
-        short = f"{format_count(n)} {'file' if n == 1 else 'files'}"
+    for key, (workload, n, folder) in sets.items():
+        of = f"{names[folder]}: " if folder else ""
+        short = f"{of}{format_count(n)} {'file' if n == 1 else 'files'}"
         label = f"{short} of {workload}"
-        rows.append((key, label, label if seen[n] > 1 else short, NO_SETUP))
+        rows.append((key, label, label if seen[n, folder] > 1 else short, NO_SETUP))
     return pd.DataFrame(rows, columns=["key", "label", "short", "detail"])
 
 

@@ -23,7 +23,7 @@ def capped_demand(tables: Mapping[str, pd.DataFrame], run_ids: Sequence[str]) ->
         Of all that ran at once.
     """
     judged = next((one.judgement for one in judge_runs(tables) if set(run_ids) & set(one.run.run_ids)), None)
-    if judged is None or not judged.at_limit or judged.probability < text.PROBABLY:
+    if judged is None or not judged.probably_at_limit:
         return None
     figures: dict[str, Figure | str] = {}
     named = []

@@ -34,7 +34,7 @@ from azbenchlib.answers.figures import (
 from azbenchlib.answers.judged_entries import verdict_sentence
 from azbenchlib.core.units import bare_first
 from azbenchlib.verdict import text
-from azbenchlib.verdict.judgement import Judgement
+from azbenchlib.verdict.judgement import Judgement, LimitRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ class CurveVerdict:
         """
         best = self.curve.best_place
         known = [(i, judged) for i, judged in enumerate(self.judged) if judged and i >= best]
-        bound = [i for i, judged in known if _is_bound(judged)]
+        bound = [i for i, judged in known if judged.probably_at_limit]
         sure = [i for i, judged in known if judged.probability >= text.PROBABLY]
         return (bound or sure or [best])[0]
 
@@ -93,7 +93,7 @@ class CurveVerdict:
     @cached_property
     def stretches(self) -> list[tuple[int, int]]:
         """The first and the last point of each stretch that one documented limit binds."""
-        bound = [judged.binding if judged and _is_bound(judged) else () for judged in self.judged]
+        bound = [judged.binding if judged and judged.probably_at_limit else () for judged in self.judged]
         stretches, begin = [], 0
         for binding, some in groupby(bound):
             end = begin + len(list(some))
@@ -173,10 +173,12 @@ class CurveVerdict:
         curve, columns = self.curve, [self.words.column, *_COLUMNS]
         places = zip(curve.values, curve.points, self.judged, strict=True)
         rows = [[_whole(value), *_cells(point, judged)] for value, point, judged in places]
+        used = filter(None, map(_most_used, self.judged))
         kept = [i for i in range(len(columns)) if any(row[i] is not None for row in rows)]
         return FigureTable(
             columns=[columns[i] for i in kept],
             rows=[TableRow([row[i] for i in kept], tone=_tone(row[-1])) for row in rows],
+            note=sayings.counted_note(used),
         )
 
     @property
@@ -288,10 +290,6 @@ def vote(judged: Sequence[Judgement]) -> tuple[Judgement | None, int]:
     return agreeing[(n - 1) // 2], n
 
 
-def _is_bound(judged: Judgement) -> bool:
-    return judged.at_limit and judged.probability >= text.PROBABLY
-
-
 _COLUMNS = (
     TableColumn("repeats", "Runs", AS_COUNT),
     TableColumn("iops", "IOPS", FigureUnit("iops", AS_IOPS.form)),
@@ -308,7 +306,7 @@ _CERTAIN = TableColumn("probability", "Certain", AS_PROBABILITY)
 
 def _cells(point: Card, judged: Judgement | None) -> list[Any]:
     rate: Any = point.rate
-    used = max(judged.limits, key=lambda row: row.utilisation, default=None) if judged else None
+    used = _most_used(judged)
     return [
         int(rate["repeats"]) if rate["repeats"] > 1 else None,
         _known(rate["iops"]),
@@ -317,6 +315,10 @@ def _cells(point: Card, judged: Judgement | None) -> list[Any]:
         used and used.utilisation,
         used and used.label.display_name,
     ]
+
+
+def _most_used(judged: Judgement | None) -> LimitRow | None:
+    return max(judged.limits, key=lambda row: row.utilisation, default=None) if judged else None
 
 
 def _known(value: Any) -> float | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from azbenchlib.analysis.over_time.phases import in_words
 from azbenchlib.analysis.over_time.sustained import phases_of
 from azbenchlib.analysis.setup_names import pattern_text
+from azbenchlib.answers import sayings
 from azbenchlib.answers.document import Bar, Bars, Sentence, Tone
 from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, AS_SHARE, Figure
 from azbenchlib.core.findings import Code, Finding
@@ -112,13 +113,10 @@ def doubts(judged: Judgement) -> list[Finding]:
 
 
 def _bar(row: LimitRow, binds: bool) -> Bar:
-    unit = AS_BYTES_PER_S if row.label.quantity == "mbps" else AS_IOPS
-    return Bar(
-        row.label.display_name,
-        Figure(row.utilisation, AS_SHARE),
-        Figure(row.value, unit, row.row or ""),
-        binds,
-    )
+    limit = Figure(row.value, AS_BYTES_PER_S if row.label.quantity == "mbps" else AS_IOPS, row.row or "")
+    if counted := sayings.counted_text(row):
+        limit = replace(limit, text=f"{limit} ({counted})")
+    return Bar(row.label.display_name, Figure(row.utilisation, AS_SHARE), limit, binds)
 
 
 def _named_first(judged: Judgement) -> list[LimitRow]:

@@ -35,7 +35,6 @@ from azbenchlib.model.io_path import Load
 from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import NO_CAP, VM, Disk, Setup
 from azbenchlib.verdict import limit_sources
-from azbenchlib.verdict import text as verdict_words
 from azbenchlib.verdict.judgement import Judgement
 
 Step = NextStep | NoStep | None
@@ -63,15 +62,10 @@ class NextSteps:
 
     def of(self, run: Run, judged: Judgement) -> Step:
         """What to change for one run; None where no limit is likely to bind it, or too little is known."""
-        if run.setup_id not in self._regions or not is_bound(judged):
+        if run.setup_id not in self._regions or not judged.probably_at_limit:
             return None
         bound = _bound_load(run, judged, self._stated(run.setup_id))
         return None if bound is None else self._asked(run.setup_id, bound)
-
-
-def is_bound(judged: Judgement) -> bool:
-    """Whether a documented limit is at least likely to bind."""
-    return judged.at_limit and judged.probability >= verdict_words.PROBABLY
 
 
 def _shop(region: str, currency: str) -> Shop:

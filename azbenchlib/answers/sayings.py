@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from azbenchlib.core.units import NBSP, format_count, format_mbps, format_probability, format_size
 from azbenchlib.model.labels import Label
@@ -28,6 +28,20 @@ def limit_text(row: LimitRow) -> str:
     if row.label.quantity == "mbps":
         return f"{format_mbps(row.value)}{NBSP}MB/s"
     return f"{format_count(row.value)}{NBSP}IOPS"
+
+
+def counted_text(row: LimitRow) -> str:
+    """As how many an I/O counts against a limit, ``each I/O counts as 4``; empty where as one."""
+    return "" if row.counted == 1 else f"each I/O counts as {row.counted:.3g}"
+
+
+def counted_note(rows: Iterable[LimitRow]) -> str:
+    """The same of several runs, a sentence; empty where every I/O counts as one."""
+    counted = sorted({row.counted for row in rows if row.counted != 1})
+    if not counted:
+        return ""
+    ends = " to ".join(f"{end:.3g}" for end in dict.fromkeys((counted[0], counted[-1])))
+    return f"Each I/O counts as {ends} against the limit in IOPS."
 
 
 def binding_rows(judged: Judgement) -> list[LimitRow]:
@@ -61,7 +75,7 @@ def sentence(judged: Judgement, phases: str) -> str:
     """
     if not judged.binding or not judged.probability:
         return judged.words
-    if not judged.at_limit or judged.probability < verdict_words.PROBABLY:
+    if not judged.probably_at_limit:
         named = {row.label: row.label.phrase(limit_text(row)) for row in judged.limits}
         wording = verdict_words.Wording(names=named)
         return verdict_words.words(

@@ -96,8 +96,8 @@ class RunVerdict:
 
     @property
     def at_limit(self) -> bool:
-        """Whether a documented limit stands at the first place."""
-        return self.judged.at_limit
+        """Whether a documented limit probably binds."""
+        return self.judged.probably_at_limit
 
     @property
     def rates(self) -> str:

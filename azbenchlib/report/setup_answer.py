@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -157,13 +156,6 @@ class SetupAnswer:
         """What to change where a limit binds."""
         verdict = self.verdict
         return None if verdict is None else self.part.next_steps.of(verdict.run, verdict.judged)
-
-    @property
-    def counted(self) -> int:
-        """How many I/Os the disk counts for one of its rate: several for a large one."""
-        disks = self.verdict.setup.disks if self.verdict else ()
-        units = [disk.io_unit_bytes for disk in disks if disk.io_unit_bytes]
-        return max(1, math.ceil(self.block / min(units))) if self.block and units else 1
 
     @property
     def block(self) -> float | None:

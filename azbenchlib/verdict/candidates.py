@@ -44,7 +44,8 @@ class Stage:
     """One documented limit on a path. `burst` is None where there is none, no credits, or where it takes no
     credits: an on-demand burst is the only level, and stands in `base`.
 
-    `lasts_s` is how long full credits last at the measured rate; infinite below the base.
+    `lasts_s` is how long full credits last at the measured rate; infinite below the base. `counted` is as how
+    many an I/O of the workload counts: disks count large ones as several, the kernel merges and splits them.
     """
 
     scope: str
@@ -54,6 +55,7 @@ class Stage:
     burst: Level | None
     lasts_s: float
     soft: bool
+    counted: float
 
     @property
     def open_burst(self) -> Label | None:
@@ -205,8 +207,8 @@ def _stages(
     merged = _device_ios(flow.observation, got)
     used: dict[tuple[str, str, Label, str], list[float]] = {}
     caps: dict[tuple[str, str, Label, str], Cap] = {}
+    counted: dict[tuple[str, str, Label, str], float] = {}
     known = {volume.name: volume for volume in setup.volumes()}
-    mine = set()
     for load, own in loads:
         for leg in legs(setup.vm, known[load.volume], load):
             for quantity in QUANTITIES:
@@ -218,12 +220,13 @@ def _stages(
                     sums = used.setdefault(key, [0.0, 0.0, 0.0])
                     taken = leg.per_step(quantity, load.step) * done
                     sums[:] = [sums[0] + shares[0], sums[1] + shares[1], sums[2] + taken]
-                    mine |= {key} if own else set()
                     caps[key] = leg.cap
+                    if own:
+                        counted[key] = leg.counted * more if quantity == "iops" else 1.0
     soft = any(volume.disk.kind is not None and volume.disk.kind.soft_limits for volume in volumes)
     found: dict[tuple[str, str], Stage] = {}
-    for key in mine:
-        stage = _stage(key, used[key], caps[key], soft, flow.credits)
+    for key, each in counted.items():
+        stage = _stage(key, used[key], caps[key], soft, flow.credits, each)
         before = found.get((stage.scope, stage.quantity))
         if before is None or stage.base.use > before.base.use:
             found[stage.scope, stage.quantity] = stage
@@ -236,6 +239,7 @@ def _stage(
     cap: Cap,
     soft: bool,
     credits_there: bool | None,
+    counted: float,
 ) -> Stage:
     scope, quantity, label, _ = key
     base_use, burst_use, taken = sums
@@ -254,6 +258,7 @@ def _stage(
         burst=burst,
         lasts_s=lasts,
         soft=soft and scope == "disk" and not label.burst,
+        counted=counted,
     )
 
 

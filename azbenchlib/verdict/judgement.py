@@ -19,7 +19,7 @@ from azbenchlib.verdict.evidence import stalled
 from azbenchlib.verdict.next_run import NextRun, Proposal, propose, show_base, show_disk
 from azbenchlib.verdict.open_facts import open_fact
 from azbenchlib.verdict.posterior import Posterior, posterior
-from azbenchlib.verdict.text import BOUND, words
+from azbenchlib.verdict.text import BOUND, PROBABLY, words
 from azbenchlib.verdict.two_phases import TwoPhases, two_phases
 from azbenchlib.verdict.wording import wording_of
 
@@ -37,7 +37,8 @@ PASSED = 1.05  # measured ÷ base limit above which the burst limit is the one t
 @dataclass(frozen=True, kw_only=True)
 class LimitRow:
     """One limit on the likeliest path: value in IOPS or bytes per second (of this mix of reads and writes),
-    measured ÷ value, the row that it comes from, and what it rests on where it is a burst.
+    measured ÷ value, the row that it comes from, what it rests on where it is a burst, and as how many an I/O
+    of the workload counts: a disk counts a large one as several, the kernel merges and splits them.
     """
 
     label: Label
@@ -46,6 +47,7 @@ class LimitRow:
     row: str | None
     as_of: str | None
     burst_kind: BurstKind | None = None
+    counted: float = 1.0
 
     @property
     def on_credits(self) -> bool:
@@ -110,6 +112,11 @@ class Verdict:
     def at_limit(self) -> bool:
         """Whether a documented limit stands at the first place."""
         return bool(self.binding) and self.binding[0].is_limit
+
+    @property
+    def probably_at_limit(self) -> bool:
+        """Whether it does so with a probability that is worth an answer."""
+        return self.at_limit and self.probability >= PROBABLY
 
     @property
     def peak_use(self) -> float:
@@ -338,6 +345,7 @@ def _limit_rows(
             row=rows.get(level.label),
             as_of=as_of,
             burst_kind=stage.burst_kind if level.label.burst else None,
+            counted=stage.counted,
         )
         for stage, level in levels
         if level.use > 0

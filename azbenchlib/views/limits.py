@@ -200,6 +200,7 @@ def _cells(verdict: RunVerdict) -> list[str]:
     if judged.runner_up:
         share = format_probability(judged.posterior.get(judged.runner_up, 0.0))
         second = f"{judged.runner_up.display_name} ({share})"
-    used = f"{100 * top.utilisation:.0f} % of {sayings.limit_text(top)}" if top else "none documented"
+    of = ", ".join(filter(None, [sayings.limit_text(top), sayings.counted_text(top)])) if top else ""
+    used = f"{100 * top.utilisation:.0f} % of {of}" if top else "none documented"
     sure = certainty(judged)
     return [judged.words, sure.text.removesuffix(" certain") if sure else "", second, used]

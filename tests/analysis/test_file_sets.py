@@ -90,6 +90,34 @@ def test_what_is_not_known_to_be_the_same_is_not_put_together(lacking: dict) -> 
     assert not arrangement.runs["in_set"].any()
 
 
+def in_folders(**files: int) -> list[dict]:
+    """Runs of one workload, so many in each folder."""
+    return [{"source_path": f"out/{name}/f{i}.json"} for name, n in files.items() for i in range(n)]
+
+
+def test_folders_side_by_side_are_a_set_each() -> None:
+    """Two disks of one workload are never told as one median, though most files are of one of them."""
+    tables = rated(in_folders(before=2, after=6), [190.0] * 2 + [360.0] * 6)
+    assert labels(tables) == [
+        "before: 2 files of 4 KiB random reads, QD 4",
+        "after: 6 files of 4 KiB random reads, QD 4",
+    ]
+    medians = grouping.rates(grouping.arrange(tables)).set_index("series")["iops"]
+    assert sorted(medians) == [190.0, 360.0]
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        in_folders(before=1, after=7),  # a file by itself is compared with nothing
+        in_folders(**{f"day{i}": 2 for i in range(7)}),  # more folders than a figure has colours
+        [run | {"host": run["source_path"][4]} for run in in_folders(a=4, b=4)],  # told by host
+    ],
+)
+def test_one_file_a_folder_many_folders_and_hosts_are_one_set(runs: list[dict]) -> None:
+    assert n_series(runs) == 1
+
+
 def test_a_share_of_reads_tells_mixed_loads_apart_and_no_others() -> None:
     assert (
         n_series([{"rw": "randrw", "rwmix_read_pct": 50.0}] * 7 + [{"rw": "randrw", "rwmix_read_pct": 70.0}])

@@ -21,7 +21,6 @@ from azbenchlib.dataset.setups import Assumed
 from azbenchlib.model.notation import parse_disks
 from azbenchlib.model.setup import VM, Setup
 from azbenchlib.report.part import Part
-from azbenchlib.report.sections.setup_cards import LARGE_IOS
 from azbenchlib.report.to_json import record
 from azbenchlib.verdict import text as verdict_words
 from azbenchlib.views.limits import Limits
@@ -51,16 +50,21 @@ def one(found: list[str], *parts: str) -> str:
 
 
 def test_the_share_of_large_ios_says_how_a_disk_counts_them(tmp_path: Path) -> None:
-    """144 I/Os of 1 MiB are 576 of the 500 of a P10."""
+    """144 I/Os of 1 MiB are 576 of the 500 of a P10; those of 8 KiB on an Ultra disk count once."""
     for depth in (1, 2, 4):
         job = foreign.Job({"write": foreign.flow(143.0 + depth / 2, depth)}, "large", 1 << 20, depth)
         (tmp_path / f"qd{depth}.json").write_text(foreign.fio([job], at=foreign.MOMENT + 60 * depth))
     report = Report([str(tmp_path)], vm="Standard_D8s_v5", disks=["P10"])
-    assert "115 % of the disk limit of 500 IOPS (it counts an I/O of 1 MiB as 4)." in words(
-        report.header().html
-    )
-    assert LARGE_IOS in words(report.cards().html)
-    assert LARGE_IOS not in words(Report([str(ULTRA)]).cards().html)  # of 8 KiB
+    counted = "each I/O counts as 4"
+    assert f"115 % of the disk limit of 500 IOPS ({counted})." in words(report.header().html)
+    assert f"500 IOPS, {counted}" in words(report.cards().html)
+    answer = judge(str(tmp_path), vm="Standard_D8s_v5", disks=["P10"])
+    assert "Each I/O counts as 4 against the limit in IOPS." in answer.to_text(120)
+    single = judge(str(tmp_path / "qd4.json"), vm="Standard_D8s_v5", disks=["P10"]).to_text(120)
+    assert f"of 3,500 IOPS ({counted})" in single.replace("\N{NO-BREAK SPACE}", " ")
+    (disk_iops,) = (row for row in answer.to_dict()["verdicts"][0]["limits"] if row["label"] == "disk_iops")
+    assert disk_iops["counted"] == 4
+    assert "counts as" not in words(Report([str(ULTRA)]).cards().html)
 
 
 def test_no_lead_calls_a_run_close_to_a_limit_that_may_be_above_one(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def _above(found: Sequence[SetupAnswer]) -> list[LeadSentence]:
         judged = answer.verdict.judged if answer.verdict else None
         if judged and judged.binding[:1] == (Label.ABOVE_DOCUMENTED_LIMIT,) and judged.limits:
             row = max(judged.limits, key=lambda row: row.utilisation)
-            text = f" got {_share(answer, row)}: what is stated of the setup may be wrong."
+            text = f" got {_share(row)}: what is stated of the setup may be wrong."
             return [LeadSentence(answer.place, (linked(answer, begins=True), (text, "")))]
     return []
 
@@ -153,7 +153,7 @@ def _bound_of_all(bound: Sequence[SetupAnswer], found: Sequence[SetupAnswer]) ->
 
 def _at_limit(answer: SetupAnswer) -> LimitRow | None:
     verdict = answer.verdict
-    if verdict is None or not verdict.at_limit or verdict.judged.probability < verdict_words.PROBABLY:
+    if verdict is None or not verdict.at_limit:
         return None
     rows = sayings.binding_rows(verdict.judged)
     return rows[0] if rows else None
@@ -174,7 +174,7 @@ def _together(some: Sequence[_Bound]) -> LeadSentence:
     verdict = first.answer.verdict
     assert verdict is not None  # noqa: S101  (a bound setup has one)
     rows = sayings.binding_rows(verdict.judged)
-    at = " and ".join(sayings.limit_text(row) for row in rows)
+    at = _near(some) + " and ".join(sayings.limit_text(row) for row in rows)
     other = sayings.beside(verdict.judged, first.row) if len(rows) == 1 else None
     lacking = f", not at {sayings.limit_text(other)}" if other else ""
     if first.row.on_credits:
@@ -184,6 +184,15 @@ def _together(some: Sequence[_Bound]) -> LeadSentence:
     one = "" if is_plural(first.answer) else "s"
     does = f"give{one} {first.answer.phases}." if first.answer.phases else f"stop{one} at {at}{lacking}."
     return LeadSentence(first.answer.place, (linked(first.answer, begins=True), (f" {does}", "")))
+
+
+def _near(some: Sequence[_Bound]) -> str:
+    """``90 % of `` or ``90 to 97 % of ``, where not all rates are at the limit that binds."""
+    used = sorted(round(100 * one.row.utilisation) for one in some)
+    if used[0] >= 100 * sayings.REACHED:
+        return ""
+    ends = " to ".join(str(end) for end in dict.fromkeys((used[0], used[-1])))
+    return f"{ends}{NBSP}% of "
 
 
 def _of_several(some: Sequence[SetupAnswer], verdict: RunVerdict, does: str) -> LeadSentence:
@@ -247,7 +256,7 @@ def _unbound(found: Sequence[SetupAnswer]) -> LeadSentence:
     ]
     if known:
         used, answer, row = max(known, key=lambda one: one[0])
-        share = _share(answer, row)
+        share = _share(row)
         if used > 1.0:
             return LeadSentence(answer.place, (linked(answer, begins=True), (f" reached {share}.", "")))
         above = next((answer for answer in found if answer.verdict and _may_be_above(answer.verdict)), None)
@@ -270,12 +279,11 @@ def _may_be_above(verdict: RunVerdict) -> bool:
     return 0 < judged.probability < verdict_words.PROBABLY and Label.ABOVE_DOCUMENTED_LIMIT in causes
 
 
-def _share(answer: SetupAnswer, row: LimitRow) -> str:
-    """``115 % of the disk limit of 500 IOPS``, and as how many I/Os the disk counts a large one."""
+def _share(row: LimitRow) -> str:
+    """``115 % of the disk limit of 500 IOPS``, and as how many an I/O counts."""
     share = f"{100 * row.utilisation:.0f}{NBSP}% of {row.label.phrase(sayings.limit_text(row))}"
-    is_counted = row.label.scope == "disk" and row.label.quantity == "iops" and answer.counted > 1
-    size = format_size(answer.block or 0) if is_counted else ""
-    return f"{share} (it counts an I/O of {size} as {answer.counted})" if is_counted else share
+    counted = sayings.counted_text(row)
+    return f"{share} ({counted})" if counted else share
 
 
 def _sized(found: Sequence[SetupAnswer]) -> bool:

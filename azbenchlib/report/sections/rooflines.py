@@ -20,7 +20,6 @@ from azbenchlib.model.ceilings import ALL_VOLUMES, Ceiling
 from azbenchlib.plots.points import with_points
 from azbenchlib.report import formatting
 from azbenchlib.report.figures import Group, Told, again
-from azbenchlib.verdict import text as verdict_words
 
 if TYPE_CHECKING:
     from azbenchlib.report.part import Part, RunVerdict
@@ -86,8 +85,8 @@ def _with_points(
 
 def _at_limits(found: Sequence[RunVerdict]) -> str:
     """The finding of a roofline."""
-    sure = [t for t in found if t.at_limit and t.judged.probability >= verdict_words.PROBABLY]
-    return f"{len(sure) or 'None'} of {formatting.count(len(found), 'run')} hit a documented limit"
+    n = sum(verdict.at_limit for verdict in found)
+    return f"{n or 'None'} of {formatting.count(len(found), 'run')} hit a documented limit"
 
 
 def _in_roofline(verdict: RunVerdict) -> bool:

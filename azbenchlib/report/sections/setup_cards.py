@@ -37,7 +37,6 @@ BARS = (
     "A bar is the measured rate as a share of the documented limit: the upright line is the limit, and a "
     "coloured bar has reached it."
 )
-LARGE_IOS = "Disks count a large I/O as several, one for each 256 KiB, and so do the bars of their IOPS."
 
 
 def _more(n: int, kind: str) -> str:
@@ -63,7 +62,6 @@ class SetupCards:
         where = " in the table of results." if is_in_table else ": azbench read has them all."
         more = f"{left_out}{where}" if left_out else ""
         bars = BARS if any(card["bars"] for card in shown) else ""
-        is_counted = bars and any(answer.counted > 1 for answer in self.answers[:MOST_CARDS])
         outliers = file_sets.OUTLIERS if any(card["files"] for card in shown) else ""
         is_priced = any(card["price"] for card in shown)
         is_priced |= any(one.next_step and one.next_step.is_priced for one in self.answers[:MOST_CARDS])
@@ -74,7 +72,7 @@ class SetupCards:
             cards=shown,
             are_curves=len(shown) <= _FEW and any(answer.curve for answer in self.answers),
             doubts=f"All setups: {shared}" if shared else "",
-            notes=[text for text in (more, outliers, bars, is_counted and LARGE_IOS, prices) if text],
+            notes=[text for text in (more, outliers, bars, prices) if text],
             sources=[_source(name, columns) for name, columns in self._sources.items()],
         )
 
@@ -167,7 +165,7 @@ class SetupCards:
     def _bar(self, row: LimitRow) -> dict[str, Any]:
         return {
             "name": sayings.bar_name(row.label),
-            "of": sayings.limit_text(row),
+            "of": ", ".join(filter(None, [sayings.limit_text(row), sayings.counted_text(row)])),
             "used": f"{100 * row.utilisation:.0f}{NBSP}%",
             "width": f"{100 * min(row.utilisation, _END) / _END:.1f}",
             "at": row.utilisation >= sayings.REACHED,
