@@ -67,6 +67,15 @@ def test_the_share_of_large_ios_says_how_a_disk_counts_them(tmp_path: Path) -> N
     assert "counts as" not in words(Report([str(ULTRA)]).cards().html)
 
 
+def test_a_lead_says_how_near_the_limit_rates_stopped(tmp_path: Path) -> None:
+    """Rates that no more depth raises are probably held by the limit, though they are not at it."""
+    for depth in (4, 8, 16, 32, 64, 128):
+        job = foreign.Job({"write": foreign.flow(152.0 - depth / 64, depth)}, "large", 1 << 20, depth)
+        (tmp_path / f"qd{depth}.json").write_text(foreign.fio([job], at=foreign.MOMENT + 60 * depth))
+    report = Report([str(tmp_path)], vm="Standard_D8s_v5", disks=["P10"])
+    assert "stop at 94 % of 170 MB/s while its burst credits last." in words(report.header().html)
+
+
 def test_no_lead_calls_a_run_close_to_a_limit_that_may_be_above_one(tmp_path: Path) -> None:
     """10,758 IOPS of a P40, which has 7,500, are no case of 42 % of the VM."""
     for depth in (1, 2, 4, 8, 16, 32):
