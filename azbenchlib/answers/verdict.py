@@ -27,6 +27,7 @@ from azbenchlib.answers.judged_entries import (
 )
 from azbenchlib.answers.next_step import NextSteps, what_to_change
 from azbenchlib.answers.surface_verdict import SurfaceVerdict, draw_highest, sections, surface_verdicts
+from azbenchlib.answers.verdict_overview import range_of_rates, shared_words, without_predictions
 from azbenchlib.core import palette, schema
 from azbenchlib.core.errors import InputError
 from azbenchlib.verdict import text
@@ -152,7 +153,11 @@ class VerdictAnswer(Answer):
         cards: dict[tuple[object, ...], list[JudgedEntry]] = defaultdict(list)
         for entry in self._alone:
             judged = entry.judged
-            alike = (entry.setup_id, judged.words, tuple(finding.code for finding in judged.findings))
+            alike = (
+                entry.setup_id,
+                without_predictions(judged),
+                tuple(finding.code for finding in judged.findings),
+            )
             # what was measured near a limit keeps its own bars
             cards[(*alike, () if judged.binding == ("page_cache",) else entry.name)].append(entry)
         return list(cards.values())
@@ -256,19 +261,22 @@ _COLUMNS: dict[str, Any] = {
 
 
 def _card(same: Sequence[JudgedEntry], whole: bool) -> Section:
-    entry = same[0]
-    judged = entry.judged
-    title = entry.name if len(same) == 1 else f"{entry.name} and {len(same) - 1} more"
-    rates = (entry.phases or text.rates(judged)) if len(same) == 1 else ""
+    """The card of a run, or of several of which the same is said: the bars are those of the middle one."""
+    entry = sorted(same, key=lambda one: one.judged.peak_use)[(len(same) - 1) // 2]
+    is_alone, is_repeated = len(same) == 1, len({one.name for one in same}) == 1
+    more = "" if is_alone else f", {len(same)} runs" if is_repeated else f" and {len(same) - 1} more"
+    rates = entry.phases or text.rates(entry.judged)
+    rates = rates if is_alone else range_of_rates([one.judged for one in same]).text
     beside = "  ".join(part for part in (entry.setup_id, rates) if part)
-    return Section(title, list(_parts(judged, len(same) == 1, whole)), beside)
+    words = shared_words(same, entry.judged)
+    return Section(f"{entry.name}{more}", list(_parts(entry.judged, words, is_repeated, whole)), beside)
 
 
-def _parts(judged: Judgement, alone: bool, whole: bool) -> Iterator[Part]:
-    yield verdict_sentence(judged, judged.words)
+def _parts(judged: Judgement, words: str, drawn: bool, whole: bool) -> Iterator[Part]:
+    yield verdict_sentence(judged, words)
     for flow in judged.flows if len(judged.flows) > 1 else ():
         yield sure_sentence(f"{flow.ddir}, {flow.path.name}: ", flow.probability, flow.words)
-    if judged.limits and alone:
+    if judged.limits and drawn:
         yield bars(judged)
     yield from (Sentence(finding.message, tone=Tone.DOUBT) for finding in doubts(judged))
     yield from _following(judged, whole)

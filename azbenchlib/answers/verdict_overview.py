@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 
 from azbenchlib.answers.document import CodeBlock, Document, Listing, Part, Section, Sentence, Tone
 from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, AS_PROBABILITY, Figure, FigureUnit
 from azbenchlib.answers.judged_entries import JudgedEntry, bars, doubts
 from azbenchlib.core.findings import Code
+from azbenchlib.core.units import bare_first
 from azbenchlib.verdict import text
 from azbenchlib.verdict.judgement import Judgement
 
@@ -59,16 +61,38 @@ def certainty(judged: Judgement) -> Sentence | None:
     return Sentence("{probability} against {second}", {"probability": first, "second": second})
 
 
+def range_of_rates(all_judged: Sequence[Judgement]) -> Sentence:
+    """Return the lowest and the highest rate; in bytes where block sizes differ."""
+    in_iops = [judged.iops for judged in all_judged]
+    in_bytes = [judged.bytes_per_s for judged in all_judged]
+    both: list[tuple[FigureUnit, list[float | None]]] = [(AS_IOPS, in_iops), (AS_BYTES_PER_S, in_bytes)]
+    for unit, values in both[::-1] if _block_sizes(all_judged) > 1 else both:
+        known = [value for value in values if value is not None]
+        if len(known) == len(values):
+            low, high = Figure(min(known), unit), Figure(max(known), unit)
+            if str(low) == str(high):
+                return Sentence("{lowest}", {"lowest": low})
+            first = replace(low, text=bare_first(str(low), str(high)))
+            return Sentence("{lowest} to {highest}", {"lowest": first, "highest": high})
+    return Sentence("rates not stated")
+
+
 def _said(judged: Judgement) -> Hashable:
     """What runs on one card have in common: the sentence, its doubts and, at a limit, the limits."""
     limits = frozenset((row.label, row.value, row.row) for row in judged.limits) if judged.at_limit else None
-    return _without_predictions(judged), frozenset(finding.code for finding in doubts(judged)), limits
+    return without_predictions(judged), frozenset(finding.code for finding in doubts(judged)), limits
 
 
-def _without_predictions(judged: Judgement) -> str:
+def without_predictions(judged: Judgement) -> str:
     """Return the sentence with the run that would settle it, but not what that run would give."""
     run = judged.next_run
     return judged.words.replace(run.advice, run.action) if run else judged.words
+
+
+def shared_words(same: Entries, judged: Judgement) -> str:
+    """Return the sentence of one of several runs, without what it predicts where they predict several."""
+    is_one = len({entry.judged.words for entry in same}) == 1
+    return judged.words if is_one else without_predictions(judged)
 
 
 def _card(same: Entries) -> Section:
@@ -85,9 +109,7 @@ def _card(same: Entries) -> Section:
     parts.append(Listing("", shown))
     if busiest.limits:
         parts.append(bars(busiest))
-    is_one = len({entry.judged.words for entry in same}) == 1
-    words = busiest.words if is_one else _without_predictions(busiest)
-    return Section(words, [*parts, *_doubts(same), *_advice(same)])
+    return Section(shared_words(same, busiest), [*parts, *_doubts(same), *_advice(same)])
 
 
 def _certainties(all_judged: Sequence[Judgement]) -> Sentence | None:
@@ -110,7 +132,8 @@ def _loads(mine: Entries) -> Iterator[Sentence]:
     tests = list(dict.fromkeys(entry.pattern for entry in mine if entry.pattern))
     others = " and others" if len(tests) > _TESTS else ""
     patterns = f" ({', '.join(tests[:_TESTS])}{others})" if tests else ""
-    yield _named(f"{series}{len(mine):,} runs{patterns}", *_range([entry.judged for entry in mine]))
+    spread = range_of_rates([entry.judged for entry in mine])
+    yield _named(f"{series}{len(mine):,} runs{patterns}", spread.template, dict(spread.figures))
 
 
 def _named(name: str, template: str, figures: dict[str, Figure | str]) -> Sentence:
@@ -127,20 +150,6 @@ def _rates(entry: JudgedEntry) -> tuple[str, dict[str, Figure | str]]:
         if value is not None
     }
     return ", ".join(f"{{{name}}}" for name in known), known
-
-
-def _range(all_judged: Sequence[Judgement]) -> tuple[str, dict[str, Figure | str]]:
-    """Return the lowest and the highest rate; in bytes where block sizes differ."""
-    in_iops = [judged.iops for judged in all_judged]
-    in_bytes = [judged.bytes_per_s for judged in all_judged]
-    both: list[tuple[FigureUnit, list[float | None]]] = [(AS_IOPS, in_iops), (AS_BYTES_PER_S, in_bytes)]
-    for unit, values in both[::-1] if _block_sizes(all_judged) > 1 else both:
-        known = [value for value in values if value is not None]
-        if len(known) == len(values):
-            low, high = Figure(min(known), unit), Figure(max(known), unit)
-            same = str(low) == str(high)
-            return ("{lowest}" if same else "{lowest} to {highest}"), {"lowest": low, "highest": high}
-    return "rates not stated", {}
 
 
 def _block_sizes(all_judged: Sequence[Judgement]) -> int:
