@@ -71,6 +71,39 @@ def test_a_run_says_what_it_was_asked_to_do(data):
     assert pd.isna(thread["usr_cpu_pct"])
 
 
+def asked(text: str, xml: str) -> list[tuple[float, float, float]]:
+    """Limits of the rate and pause of a thread, by the text and the XML of one command."""
+    told = ["rate_iops", "rate_bytes_per_s", "thinktime_us"]
+    limited = TEXT.replace(b"\t\tthink time: 0ms\n\t\tburst size: 0\n", text.encode())
+    assert limited != TEXT
+    profile = XML.replace(b"</RequestCount>", f"</RequestCount>{xml}".encode())
+    runs = [read(data)["runs"].set_index("level") for data in (limited, profile)]
+    assert all(one.loc["all", told].equals(one.loc["job", told].iloc[0]) for one in runs)
+    return [tuple(one.loc["all", told]) for one in runs]
+
+
+def test_a_limit_of_the_rate_and_a_pause_are_told():
+    """-g is each thread's, in bytes a millisecond or in IOPS; -j is a pause behind each burst of -i I/Os."""
+    paused = "\t\tthink time: 5ms\n\t\tburst size: 10\n"
+    pause = "<ThinkTime>5</ThinkTime><BurstSize>10</BurstSize>"
+    in_bytes = asked(
+        f"{paused}\t\tthroughput rate-limited to 4096 B/ms\n", f"{pause}<Throughput>4096</Throughput>"
+    )
+    assert in_bytes == [(500.0, 4_096_000.0, 5_000.0)] * 2
+    in_iops = asked(
+        f"{paused}\t\tthroughput rate-limited to 300 IOPS\n",
+        f'{pause}<Throughput unit="IOPS">300</Throughput>',
+    )
+    assert [row[0] for row in in_iops] == [300.0] * 2 and all(pd.isna(row[1]) for row in in_iops)
+
+
+def test_no_limit_is_none_of_zero():
+    runs = read(TEXT)["runs"]
+    assert runs["rate_iops"].isna().all() and (runs["thinktime_us"] == 0).all()
+    unlimited = read(XML.replace(b"</RequestCount>", b"</RequestCount><Throughput>0</Throughput>"))["runs"]
+    assert unlimited[["rate_iops", "rate_bytes_per_s", "thinktime_us"]].isna().all(axis=None)
+
+
 @BOTH
 def test_latencies_are_in_microseconds(data):
     tables = read(data)

@@ -15,6 +15,9 @@ _LONGEST_SIZE = 40  # characters; Python turns no more than 4,300 digits into a 
 _FILE = re.compile(r"(.*?)(?: \(([^\s()]{1,40})\))?$")
 _MIX = re.compile(r"performing mix test \(read/write ratio: (\d{1,9})/(\d{1,9})\)")
 
+_LIMIT = re.compile(r"throughput rate-limited to (\d{1,15}) (B/ms|IOPS)$")
+_LIMITS = {"B/ms": "most_bytes_per_ms", "IOPS": "most_iops"}
+
 
 class Targets:
     """The targets of a time span.
@@ -65,6 +68,12 @@ def option(line: str, key: str, value: str) -> dict[str, Any]:
         return {"depth": whole(value, MOST_THREADS)}
     if key == "threads per file":
         return {"threads": whole(value, MOST_THREADS)}
+    if key == "think time":
+        return {"pause_ms": real(value.removesuffix("ms"))}
+    if key == "burst size":
+        return {"burst": whole(value)}
+    if limit := _LIMIT.match(line):
+        return {_LIMITS[limit[2]]: real(limit[1])}
     if mix := _MIX.match(line):
         return {"write_pct": real(mix[2], high=100)}
     said: dict[str, dict[str, Any]] = {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from azbenchlib.core.units import US_PER_MS
+from azbenchlib.core.units import MS_PER_S, US_PER_MS
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 
@@ -23,7 +23,11 @@ _START = "%Y/%m/%d %H:%M:%S UTC"
 
 @dataclass(frozen=True, kw_only=True)
 class DiskspdTarget:
-    """Options of a target; None: not told."""
+    """Options of a target; None: not told.
+
+    Limits of the rate (``-g``) are those of each thread; 0: none. A pause (``-j``) is made behind each burst
+    (``-i``) of so many I/Os. Source: microsoft/diskspd, wiki, Command line and parameters, 2026-11.
+    """
 
     path: str | None = None
     bs_bytes: int | None = None
@@ -33,6 +37,10 @@ class DiskspdTarget:
     threads: int | None = None
     direct: bool | None = None
     size_bytes: int | None = None
+    most_iops: float | None = None
+    most_bytes_per_ms: float | None = None
+    pause_ms: float | None = None
+    burst: int | None = None
 
     def columns(self, of_thread: bool) -> dict[str, Any]:
         """Columns of the table of runs."""
@@ -47,7 +55,20 @@ class DiskspdTarget:
             "queue_depth": None if self.depth is None or threads is None else self.depth * threads,
             "direct": self.direct,
             "working_set_bytes": self.size_bytes,
+            "rate_iops": self._most_iops(),
+            "rate_bytes_per_s": self.most_bytes_per_ms * MS_PER_S if self.most_bytes_per_ms else None,
+            "thinktime_us": self._pause_us(),
         }
+
+    def _most_iops(self) -> float | None:
+        if self.most_iops or not (self.most_bytes_per_ms and self.bs_bytes):
+            return self.most_iops or None
+        return self.most_bytes_per_ms * MS_PER_S / self.bs_bytes
+
+    def _pause_us(self) -> float | None:
+        if self.pause_ms is None or self.burst is None:
+            return None
+        return self.pause_ms * US_PER_MS if self.burst else 0.0
 
     def _pattern(self) -> str | None:
         if self.random is None or self.write_pct is None:

@@ -63,7 +63,7 @@ STDDEVS = {"Total": "IopsStdDev", "Read": "ReadIopsStdDev", "Write": "WriteIopsS
 
 _OPTIONS = (
     *("Path", "BlockSize", "Random", "RandomAccess", "WriteRatio", "RequestCount", "ThreadsPerFile"),
-    *("FileSize", "DisableOSCache", "Duration", "Warmup"),
+    *("FileSize", "DisableOSCache", "Duration", "Warmup", "Throughput", "ThinkTime", "BurstSize"),
 )
 KEPT = frozenset(
     {"Results", "System", "ComputerName", "Tool", "Version", "RunTime", "Profile", "TimeSpans", "TimeSpan"}
@@ -173,7 +173,8 @@ class _Document:
         if self._n_kept > _MOST_ELEMENTS:
             raise RefusedError(f"more than {_MOST_ELEMENTS:,} figures")
         self._open.append(name)
-        element = self._builder.start(name, {})
+        unit = attributes.get("unit", "") if name == "Throughput" else ""
+        element = self._builder.start(name, {"unit": unit} if unit else {})
         if name == "Iops":
             self._series = self.intervals.setdefault(element, array("d"))
 
@@ -308,6 +309,8 @@ def _target(element: Element) -> DiskspdTarget:
     """Options of a target, as the profile tells them."""
     text = element.findtext
     random = element.find("Random") is not None or text("RandomAccess") == "true"
+    limit = element.find("Throughput")
+    in_iops = limit is not None and limit.get("unit") == "IOPS"
     cached = {"true": True, "false": False}.get(text("DisableOSCache") or "")
     return DiskspdTarget(
         path=text("Path"),
@@ -318,4 +321,8 @@ def _target(element: Element) -> DiskspdTarget:
         threads=whole(text("ThreadsPerFile"), MOST_THREADS),
         direct=cached,
         size_bytes=whole(text("FileSize")) or None,
+        most_iops=real(text("Throughput")) if in_iops else None,
+        most_bytes_per_ms=None if in_iops else real(text("Throughput")),
+        pause_ms=real(text("ThinkTime")),
+        burst=whole(text("BurstSize")),
     )
