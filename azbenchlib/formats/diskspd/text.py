@@ -5,6 +5,7 @@ thread and target and a ``total:``; with ``-L`` latencies in ms and their percen
 where there are several, of each. What old versions call MB/s are MiB/s. The figures are taken as printed,
 with two or three digits after the point. A direction that moved nothing is a row of zeros, which are no
 measurement. A total has the options that all targets share.
+Limits of the rate are each thread's, and so they are in the table of runs.
 
 The total is a run of level ``all``, and ``mixed`` of it sums both directions; a thread is a run of level
 ``job``, and all of a time span ran at once, so they have one group. The percentiles of a target are those of
