@@ -80,11 +80,6 @@ class Card:
         """Percentile to µs, of the first direction; empty where there is none."""
         return self.latencies[0].values if self.latencies else {}
 
-    @property
-    def latency_of(self) -> str:
-        """The workload of those."""
-        return self.latencies[0].of if self.latencies else ""
-
 
 def cards(
     arrangement: Arrangement,

@@ -202,11 +202,6 @@ def records_of(source: Source, findings: Sequence[Finding]) -> list[Records]:
     return [records] if findings else []
 
 
-def read_as(fmt: Format | None, source: Source, beside: Beside | None = None) -> dict[str, pd.DataFrame]:
-    """All tables of a text whose format is known, or known to be none of these."""
-    return records_as(fmt, source, beside).frames()
-
-
 def records_as(fmt: Format | None, source: Source, beside: Beside | None = None) -> Records:
     """All rows of a text whose format is known, or known to be none of these."""
     records = Records(source)

@@ -409,7 +409,7 @@ def test_the_cards_of_2020_tell_rate_and_latency_with_their_loads():
     card = cards_of("azure-local-disks-2020")[0]
     assert card.rate["queue_depth"] == 1024
     assert card.latency == {50.0: 147.0, 95.0: 375.0, 99.0: 578.0}
-    assert card.latency_of.endswith(", QD\u00a01")
+    assert card.latencies[0].of.endswith(", QD\u00a01")
 
 
 def test_a_bound_is_told_as_one():

@@ -184,12 +184,11 @@ def test_a_gap_as_long_as_the_log_makes_no_zeros_without_end() -> None:
     assert trace.whole(t_s, np.ones(200))[0].size == 200
 
 
-def test_a_partial_interval_is_out_of_windows_and_spread() -> None:
+def test_a_partial_interval_is_out_of_levels_and_spread() -> None:
     t_s, rates = times(300, 1.0), 1000 * np.random.default_rng(1).normal(1, 0.01, 300)
     late, partial = np.r_[t_s, 300.2], np.r_[rates, 20_000]
     assert steady.variation(late, partial) == steady.variation(t_s, rates)
     assert steady.segments(late, partial) == steady.segments(t_s, rates)
-    assert steady.steady_state(np.r_[t_s, 300.2], partial) == steady.steady_state(t_s, rates)
 
 
 def test_an_interval_counts_by_its_part_before_the_end_of_the_run() -> None:

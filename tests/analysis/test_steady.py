@@ -133,44 +133,6 @@ def test_a_trace_that_is_none_is_refused() -> None:
         steady.segments([1, 2, 2], [1, 2, 3])
 
 
-def test_windows_leave_out_what_is_incomplete() -> None:
-    start, mean = steady.windows([1, 2, 3, 4, 5], [10, 20, 30, 50, 99], 2.0)
-    assert start.tolist() == [0, 2]
-    assert mean.tolist() == [15, 40]
-
-
-def rounds(*means: float) -> tuple[np.ndarray, np.ndarray]:
-    return times(60 * len(means), 1.0), np.repeat(means, 60).astype(float)
-
-
-@pytest.mark.parametrize(
-    ("means", "start_s"),
-    [
-        ((100, 101, 99, 100, 100), 0),
-        ((300, 200, 100, 101, 99, 100, 100), 120),
-        ((90, 110, 90, 110, 100), 0),  # range 20 % of the mean: still steady
-        ((89, 110, 90, 111, 100), None),  # 22 %
-        ((100, 102.4, 104.8, 107.2, 109.6), 0),  # a line that rises by 9.2 %
-        ((100, 103, 106, 109, 112), None),  # by 11.3 %, range below 20 %
-        ((100, 100, 100, 100), None),  # four rounds are too few
-    ],
-)
-def test_steady_state_as_snia_defines_it(means: tuple[float, ...], start_s: float | None) -> None:
-    found = steady.steady_state(*rounds(*means))
-    assert (found.start_s if found else None) == start_s
-    if found:
-        assert found.end_s == found.start_s + 300
-
-
-def test_the_end_of_a_burst_is_not_steady() -> None:
-    t, rates = trace(bursting(500, 3500, 0.095, runtime_s=400.0))  # falls at 171 s
-    assert steady.steady_state(t, rates) is None
-    t, rates = trace(bursting(500, 3500, 0.095, runtime_s=600.0))
-    found = steady.steady_state(t, rates)
-    assert found is not None and found.start_s >= 180
-    assert found.mean == pytest.approx(500, rel=0.01)
-
-
 def test_spread_tells_throttled_from_latency_bound() -> None:
     caps = {"base": limits(disk_iops=1122), "burst": limits(disk_iops=1122)}
     throttled = steady.variation(*trace(simulator.fixed(queue_depth=16.0, **caps)))

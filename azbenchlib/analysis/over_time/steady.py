@@ -1,4 +1,4 @@
-"""Whether a rate is steady: equal windows, changes of level, SNIA's steady state, and spread.
+"""Whether a rate is steady: changes of level, and spread.
 
 Every function takes one trace: times in s and the rate in the interval that ends there. A partial interval
 at its end is left out, and an interval that the log leaves out has a rate of zero (:mod:`.trace`).
@@ -25,9 +25,6 @@ SETTLE_S = 10.0
 MIN_SAMPLES = 60  # fewer do not tell a spread
 RESAMPLES = 1000
 
-# SNIA Solid State Storage Performance Test Specification 2.0.1 (2018), definition of steady state.
-ROUNDS, ROUND_S, SNIA_RANGE, SNIA_SLOPE = 5, 60.0, 0.20, 0.10
-
 
 @dataclass(frozen=True)
 class Segment:
@@ -37,17 +34,6 @@ class Segment:
     end_s: float
     mean: float
     n: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class SteadyState:
-    """A measurement window that fulfils both conditions, in s, with its mean, and spread and slope ÷ mean."""
-
-    start_s: float
-    end_s: float
-    mean: float
-    spread: float
-    slope: float
 
 
 @dataclass(frozen=True)
@@ -112,50 +98,6 @@ def between_changes(
         ends = _long_enough([*map(int, np.flatnonzero(np.diff(rates)) + 1), rates.size])
     edges = _sharpened(rates, _joined(rates, [0, *map(int, ends)], same))
     return [join(times, rates, begin, end) for begin, end in pairwise(edges)]
-
-
-def steady_state(
-    t_s: npt.ArrayLike, values: npt.ArrayLike, round_s: float = ROUND_S, rounds: int = ROUNDS
-) -> SteadyState | None:
-    """The first measurement window in steady state as SNIA defines it; None where there is none.
-
-    Notes
-    -----
-    Means of `rounds` rounds in a row: their range is at most 20 % of their mean, and a straight line fitted
-    to them rises or falls by at most 10 % of it over the window. Incomplete rounds do not count.
-    """
-    start, means = windows(t_s, values, round_s)
-    x = np.arange(rounds)
-    for first in range(means.size - rounds + 1):
-        y = means[first : first + rounds]
-        mean = float(y.mean())
-        if not (mean > 0 and np.isfinite(y).all()):
-            continue
-        spread, slope = float(np.ptp(y)) / mean, float(np.polyfit(x, y, 1)[0]) * (rounds - 1) / mean
-        if spread <= SNIA_RANGE and abs(slope) <= SNIA_SLOPE:
-            return SteadyState(
-                start_s=float(start[first]),
-                end_s=float(start[first]) + rounds * round_s,
-                mean=mean,
-                spread=spread,
-                slope=slope,
-            )
-    return None
-
-
-def windows(t_s: npt.ArrayLike, values: npt.ArrayLike, width_s: float) -> tuple[Array, Array]:
-    """Start in s and mean rate of equal windows from zero on; the last, incomplete one is left out.
-
-    A window without a sample has the mean NaN.
-    """
-    times, rates = whole(t_s, values)
-    count = int(np.floor((times[-1] if times.size else 0.0) / width_s + 1e-9))
-    place = np.maximum(np.ceil(times / width_s - 1e-9).astype(int) - 1, 0)
-    inside = place < count
-    n = np.bincount(place[inside], minlength=count)
-    sums = np.bincount(place[inside], weights=rates[inside], minlength=count)
-    means: Array = np.divide(sums, n, out=np.full(count, np.nan), where=n > 0)
-    return np.arange(count, dtype=float) * width_s, means
 
 
 def variation(t_s: npt.ArrayLike, values: npt.ArrayLike, settle_s: float = SETTLE_S) -> Variation | None:
