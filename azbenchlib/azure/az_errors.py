@@ -1,11 +1,12 @@
 """What az says when a call fails: Azure's code and message, whether it passes by itself, what can be done."""
 
-import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from azbenchlib.azure import quota
+from azbenchlib.azure.error_texts import Fault, faults
 from azbenchlib.core.errors import AzbenchError
 
 NOT_LOGGED_IN = "NotLoggedIn"
@@ -13,21 +14,12 @@ NOT_LOGGED_IN = "NotLoggedIn"
 # status for a proxy's page, a subscription that is unknown and a resource that is missing.
 GROUP_NOT_FOUND = "ResourceGroupNotFound"
 
-# az names a fault as the service's raw JSON with nested details, as "Code: X" and "Message: Y" (also within a
-# traceback of its own), or as "(Code) Message". The innermost comes last.
-_CODES = (
-    re.compile(r"\"code\"\s*:\s*\"(\w+)\""),
-    # Of storage, ErrorCode; it is None where something else answered in the service's place.
-    re.compile(r"^\s*(?:Error)?Code:\s*(?!None$)(\w+)", re.MULTILINE),
-    re.compile(r"^(?:ERROR: )?\((\w+)\)", re.MULTILINE),
+# Codes that say no more than that something within them failed; then those that say little beside another.
+_WRAPPERS = (
+    *("DeploymentFailed", "InvalidTemplateDeployment", "ResourceDeploymentFailure"),
+    *("ResourceOperationFailure", "MultipleErrorsOccurred"),
 )
-_MESSAGES = (
-    re.compile(r"\"message\"\s*:\s*(\"(?:[^\"\\]|\\.)*\")"),
-    re.compile(r"^\s*Message:\s*(.+)$", re.MULTILINE),
-    re.compile(r"^(?:ERROR: )?\(\w+\)\s*(.+)$", re.MULTILINE),
-    re.compile(r"^ERROR: (.+)$", re.MULTILINE),
-)
-_WRAPPERS = ("DeploymentFailed", "InvalidTemplateDeployment", "ResourceDeploymentFailure")
+_SAYS_LITTLE = ("Conflict", "BadRequest")
 
 
 class Passing(StrEnum):
@@ -51,6 +43,7 @@ _KINDS = {
             "AttachDiskWhileBeingDetached",
         ),
         *("NetworkingInternalOperationError", "InternalOperationError", "StorageAccountIsNotProvisioned"),
+        *("NicReservedForAnotherVm", "VMAgentStatusCommunicationError"),
         "InternalError",  # of storage. Source: Microsoft Learn, "Common REST API error codes", 2026
     ),
     Passing.token: (
@@ -73,9 +66,10 @@ _NO_ROOM = (
 # These codes stand for several things; the message tells.
 _IN_PROGRESS = re.compile(
     r"in progress|concurrent|being (updated|deleted|created|provisioned|attached|detached)|another operation"
-    r"|(re)?try (again|later|the (request|operation))",
+    r"|(re)?try (again|later|the (request|operation))|too many requests",
     re.IGNORECASE,
 )
+_RATIONED = re.compile(r"\d+ times? .*24 hours", re.IGNORECASE)  # to try again helps only the day after
 _SEVERAL_MEANINGS = ("Conflict", "OperationNotAllowed", "ScopeBeingUpdated", "")
 # What az says where no answer of Azure came. Source: azure-cli 2.91 with requests and urllib3, tried.
 _NO_ANSWER = re.compile(
@@ -111,6 +105,9 @@ _NO_ACCOUNT = re.compile(
     r"|There are no active accounts|Run `az login` for this service principal)",
     re.MULTILINE,
 )
+# A token that was revoked, or that another place or policy makes void. Source: Azure/azure-cli issues 26504
+# and 24684, Azure/azure-powershell issue 28200.
+_REVOKED = re.compile(r"[Cc]ontinuous access evaluation resulted in|TokenIssuedBeforeRevocationTimestamp")
 _NO_SUBSCRIPTION = re.compile(r"^ERROR: Subscription '.*' not found", re.MULTILINE)
 
 
@@ -160,6 +157,10 @@ ADVICE = (
     AzAdvice("OperationNotAllowed", "take a size with room for more data disks", r"number of data disks"),
     AzAdvice("OperationNotAllowed", quota.MORE_QUOTA, r"quota|cores? limit|approved .*(limit|usage)"),
     AzAdvice("OperationNotAllowed", _BUSY, r"in progress|being (updated|deleted|created)"),
+    *(
+        AzAdvice(code, "this may be changed so many times a day; start again tomorrow", _RATIONED.pattern)
+        for code in ("OperationNotAllowed", "Conflict", "BadRequest")
+    ),
     AzAdvice("Conflict", _BUSY, r"in progress|concurrent"),
     AzAdvice(
         "AuthorizationFailed", "the account that is logged in lacks the rights; ask for the role Contributor"
@@ -202,7 +203,7 @@ class AzError(AzbenchError):
         if _sign_in_is_away(self.code, self.message):
             return Passing.sign_in  # nothing was asked of Azure itself
         if self.code in _SEVERAL_MEANINGS and _IN_PROGRESS.search(self.message):
-            return Passing.busy
+            return "" if _RATIONED.search(self.message) else Passing.busy
         if not self.code and _NO_ANSWER.search(self.message or str(self)):
             return Passing.network
         return next((kind for kind, codes in _KINDS.items() if self.code in codes), "")
@@ -218,7 +219,7 @@ def understood(verb: str, said: str) -> AzError:
     said : str
         What az wrote on failure.
     """
-    code, message = _code(said), _message(said)
+    code, message = _code_and_message(said)
     if code == NOT_LOGGED_IN:
         return AzError("az is not logged in; run `az login`, then start again", code, message)
     sentence = f"az {verb}: {f'{code}: ' if code and not message.startswith(code) else ''}{message}".rstrip(
@@ -228,10 +229,24 @@ def understood(verb: str, said: str) -> AzError:
     return AzError(f"{sentence}; {advice}" if advice else sentence, code, message)
 
 
-def _code(said: str) -> str:
-    codes = next((found for pattern in _CODES if (found := pattern.findall(said))), [])
-    if code := next((code for code in reversed(codes) if code not in _WRAPPERS), ""):
-        return str(code)
+def _code_and_message(said: str) -> tuple[str, str]:
+    """Azure's code and message: of several faults those that say what is the matter, the innermost first."""
+    if _REVOKED.search(said):
+        return NOT_LOGGED_IN, _first_line(said)
+    told = faults(said)
+    coded = [fault for fault in told if fault.code and fault.code not in _WRAPPERS]
+    for preferred in ([fault for fault in coded if fault.code in _NO_ROOM], _clear(coded), coded):
+        if preferred:
+            return preferred[-1].code, preferred[-1].message or _first_line(said)
+    return _code_of_az(said), told[-1].message if told else _first_line(said)
+
+
+def _clear(coded: Sequence[Fault]) -> list[Fault]:
+    return [fault for fault in coded if fault.code not in _SAYS_LITTLE]
+
+
+def _code_of_az(said: str) -> str:
+    """The code of the sign-in service, or what az says without one."""
     if number := _SIGN_IN.search(said):
         return NOT_LOGGED_IN if number[1] in _SIGN_IN_AGAIN else f"AADSTS{number[1]}"
     if _NO_SUBSCRIPTION.search(said):
@@ -254,10 +269,7 @@ def _of_sign_in(code: str, message: str) -> str:
     return f"the sign-in service refused; what its code means: https://login.microsoftonline.com/error?code={number}"
 
 
-def _message(said: str) -> str:
-    """The innermost message, else the first line that says anything."""
-    for pattern in _MESSAGES:
-        if found := pattern.findall(said):
-            return str(json.loads(found[-1])) if found[-1].startswith('"') else found[-1].strip()
+def _first_line(said: str) -> str:
+    """The first line that says anything."""
     lines = (line.strip().removeprefix("ERROR:").strip() for line in said.splitlines())
     return next((line for line in lines if line), "it failed without a word")
