@@ -73,7 +73,7 @@ def test_a_lead_says_how_near_the_limit_rates_stopped(tmp_path: Path) -> None:
         job = foreign.Job({"write": foreign.flow(152.0 - depth / 64, depth)}, "large", 1 << 20, depth)
         (tmp_path / f"qd{depth}.json").write_text(foreign.fio([job], at=foreign.MOMENT + 60 * depth))
     report = Report([str(tmp_path)], vm="Standard_D8s_v5", disks=["P10"])
-    assert "stop at 94 % of 170 MB/s while its burst credits last." in words(report.header().html)
+    assert "stop at 94 % of 170 MB/s while their burst credits last." in words(report.header().html)
 
 
 def test_no_lead_calls_a_run_close_to_a_limit_that_may_be_above_one(tmp_path: Path) -> None:

@@ -178,7 +178,8 @@ def _together(some: Sequence[_Bound]) -> LeadSentence:
     other = sayings.beside(verdict.judged, first.row) if len(rows) == 1 else None
     lacking = f", not at {sayings.limit_text(other)}" if other else ""
     if first.row.on_credits:
-        lacking = f" while {'its' if len(some) == 1 else 'their'} burst credits last"
+        is_one = len(some) == 1 and not is_plural(first.answer)
+        lacking = f" while {'its' if is_one else 'their'} burst credits last"
     if len(some) > 1:
         return _of_several([one.answer for one in some], verdict, f"stop at {at}{lacking}.")
     one = "" if is_plural(first.answer) else "s"
