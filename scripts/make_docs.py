@@ -60,7 +60,8 @@ standard input go behind it. So it has to hand standard input on (`-i`) and to o
 What is needed there is fio, a POSIX shell, `/proc`, and coreutils or busybox; what is missing is said. All
 else is as with ssh: the run lives there and goes on when a session drops, and the data lies in `HOME` or
 where `directory` says. Where nothing can be kept in `HOME`, name another one: `env HOME=/mnt/data` as the
-last words of the command. The setup of a dataset names the program (`kubectl exec`), not where it leads. To
+last words of the command. The setup of a dataset names the program (`docker exec`), not where it leads; of a
+pod that kubectl names, it is the VM and the disk that the cluster tells ([disks of AKS](aks.md)). To
 look at a block device takes awk, find, diffutils and util-linux there too; without them, only the words
 permit one.
 

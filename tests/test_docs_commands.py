@@ -1,5 +1,6 @@
 """Every azbench command of the pages in docs/ is understood as it is written, and what can run here runs."""
 
+import json
 import re
 import shlex
 import shutil
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from kubernetes_objects import POD, listed, objects
 from programs import azbench
 
 from azbenchlib.cli import app
@@ -29,6 +31,7 @@ def by_minute(name: str) -> str:
 # What a reader has and the pages only name.
 RESULTS = DATA / "fio" / "grouped"
 WRITTEN = {
+    "k8s.json": json.dumps(listed(objects())).replace(POD, "fio-disk"),
     "workloads.csv": "name,iops,size\na,100,10GiB\n",
     "telemetry/db1.json": by_minute("extended.json"),
     **dict.fromkeys(("monday.txt", "tuesday.txt"), by_minute("extended.txt")),

@@ -45,10 +45,28 @@ _PerSecondOrZero = Annotated[int, BeforeValidator(_plain_number), Field(ge=0, le
 _Lun = Annotated[int, BeforeValidator(_plain_number), Field(ge=0, le=_MOST_DISKS)]
 
 
-class AzDocument(BaseModel):
-    """A part of it; what is not known is passed over, and null or an empty text is what is missing."""
+class OutsideDocument(BaseModel):
+    """A part of a document from outside; what is not known is passed over."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
+
+    @classmethod
+    def parse(cls, content: Any, where: str) -> Self:
+        """Return the document in what JSON decodes to; errors name `where` it is from.
+
+        Raises
+        ------
+        InputError
+            When it has another shape.
+        """
+        try:
+            return cls.model_validate(content)
+        except ValidationError as error:
+            raise InputError(f"{where}: {first_fault(error)}") from error
+
+
+class AzDocument(OutsideDocument):
+    """A part of what Azure tells; null or an empty text is what is missing."""
 
     @model_validator(mode="before")
     @classmethod
@@ -71,20 +89,6 @@ class AzDocument(BaseModel):
                 break
             content = inner
         return found
-
-    @classmethod
-    def parse(cls, content: Any, where: str) -> Self:
-        """Return the document in what JSON decodes to; errors name `where` it is from.
-
-        Raises
-        ------
-        InputError
-            When it has another shape.
-        """
-        try:
-            return cls.model_validate(content)
-        except ValidationError as error:
-            raise InputError(f"{where}: {first_fault(error)}") from error
 
 
 class _Sku(AzDocument):

@@ -167,8 +167,8 @@ def run(
     dataset : path-like
         The folder to write.
     target : {"lab", "local", "azure", "ssh:USER@HOST", "exec:COMMAND"}
-        Emulated disks; this machine, or a host that ssh or a command reaches, where setups are left aside; or
-        Azure.
+        Emulated disks; this machine, or a host that ssh or a command reaches, where setups are left aside
+        (but one for the VM of a pod); or Azure.
     directory, allow_unsafe
         As for :class:`~azbenchlib.campaign.LocalTarget`.
     longest_s : float

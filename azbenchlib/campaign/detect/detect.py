@@ -108,6 +108,14 @@ def driven(found: Detected, target: Path, root: Path = ROOT) -> list[DiskRow]:
     return _striped(rows, stripe) if stripe else rows
 
 
+def tier_name(sku: str | None, size: int | None, as_of: str) -> str | None:
+    """Say the tier of a size; none for Ultra and Premium v2, or a SKU that the catalogue does not know."""
+    try:
+        return catalog.tier_for(sku, size, as_of).name if sku and size else None
+    except InputError:
+        return None
+
+
 def _detected(told: ImdsCompute, root: Path) -> Detected:
     as_of = datetime.now(UTC).date().isoformat()
     disks = [*_managed(told, as_of, root), *_local(told, root)]
@@ -149,20 +157,12 @@ def _row(name: str, role: str, told: ImdsDisk, as_of: str) -> DiskRow:
         disk=name,
         role=role,
         sku=sku,
-        tier=_tier(sku, size, as_of),
+        tier=tier_name(sku, size, as_of),
         size_bytes=size,
         host_caching=told.caching,
         provisioned_iops=told.iops_throttle or None,
         provisioned_bytes_per_s=told.bytes_throttle or None,
     )
-
-
-def _tier(sku: str | None, size: int | None, as_of: str) -> str | None:
-    """The tier of a size; none for Ultra and Premium v2, or a SKU that the catalogue does not know."""
-    try:
-        return catalog.tier_for(sku, size, as_of).name if sku and size else None
-    except InputError:
-        return None
 
 
 def _local(told: ImdsCompute, root: Path) -> list[_Found]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from azbenchlib.model import Setup
 
 
-_LARGEST_JSON = 8 * MIB  # of a VM with all that az tells of it, some kilobytes
+_LARGEST_JSON = 64 * MIB  # of a VM with all that az tells, some kilobytes; of a cluster, 30 KiB a node
 
 
 class PrintFormat(StrEnum):
@@ -38,7 +38,7 @@ VmOption = Annotated[
     str | None,
     typer.Option(
         help="VM size; `azbench advise` and `size` take a pattern such as Standard_E* too, other verbs a "
-        "file with the JSON of az vm show.",
+        "file with the JSON of az vm show, or of kubectl get pod,pvc,pv,sc,node (FILE.json/POD).",
     ),
 ]
 DiskOption = Annotated[
@@ -46,7 +46,7 @@ DiskOption = Annotated[
     typer.Option(
         help="P30, P30x4:ReadOnly (striped), os:P4:ReadWrite, P30:burst (on demand), "
         "ultra:128GiB/10000iops/50MBps, temp, nvme, ephemeral:cache, or a file with the JSON of az disk "
-        "show; repeatable.",
+        "show, or of kubectl get pod,pvc,pv,sc,node (FILE.json/POD); repeatable.",
     ),
 ]
 OutputsArgument = Annotated[
@@ -103,11 +103,15 @@ def described_setup(
     )
     shown = _shown_by_az(vm if vm and _is_json(vm) else None, [text for text in disks if _is_json(text)])
     machine = shown.vm if vm is None or _is_json(vm) else written.vm
+    if shown.vm.size and shown.vm.size != machine.size:
+        from azbenchlib.cli.printing.console import notes
+
+        notes.print(f"--vm {machine.size} counts, though the node is a {shown.vm.size}.")
     return Setup(machine, notation.with_names((*shown.disks, *written.disks)), as_of)
 
 
 def _shown_by_az(vm: str | None, disks: Sequence[str]) -> Setup:
-    """The setup that files with the JSON of ``az vm show`` and ``az disk show`` describe."""
+    """The setup that files describe: with the JSON of ``az vm show`` and ``az disk show``, or of kubectl."""
     from azbenchlib.model import Setup
 
     if vm is None and not disks:
@@ -115,12 +119,32 @@ def _shown_by_az(vm: str | None, disks: Sequence[str]) -> Setup:
     from azbenchlib.azure.documents import AzDisk, AzVm
     from azbenchlib.model.from_azure import from_az
 
-    shown = [AzDisk.parse(_json(text), text) for text in disks]
-    machine = None if vm is None else AzVm.parse(_json(vm), vm)
+    contents = {text: _json(text) for text in (*([vm] if vm else []), *disks)}
+    if any("apiVersion" in content for content in contents.values()):  # every object of Kubernetes has it
+        return _shown_by_kubectl(contents)
+    shown = [AzDisk.parse(contents[text], text) for text in disks]
+    machine = None if vm is None else AzVm.parse(contents[vm], vm)
     try:
         return from_az(machine, shown)
     except InputError as error:
         raise InputError(f"{vm or disks[0]}: {error}") from error
+
+
+def _shown_by_kubectl(contents: Mapping[str, Any]) -> Setup:
+    """The setup of a pod; what is open, and what is taken because nothing says otherwise, is told."""
+    from azbenchlib.campaign.detect import pod
+    from azbenchlib.cli.printing.console import notes
+    from azbenchlib.model import VM, Setup
+
+    if len(contents) > 1:
+        raise InputError(f"{', '.join(contents)}: a file of kubectl tells all of a pod; name it alone")
+    ((text, content),) = contents.items()
+    facts = pod.saved(content, _file_of(text)[1], text)
+    for note in facts.notes:
+        notes.print(note)
+    if not facts.setup.disks:
+        raise InputError(f"{text}: tells no disk of Azure that the pod has")
+    return Setup(VM(size=facts.setup.vm_size), tuple(row.to_disk() for row in facts.setup.disks))
 
 
 def opened(
@@ -195,15 +219,21 @@ def _is_yaml(name: str) -> bool:
 
 
 def _is_json(text: str) -> bool:
-    return text.lower().endswith(".json")
+    return _file_of(text)[0].lower().endswith(".json")
+
+
+def _file_of(text: str) -> tuple[str, str]:
+    """A file, and the pod that is named behind it."""
+    path = Path(text)
+    return (str(path.parent), path.name) if path.parent.suffix.lower() == ".json" else (text, "")
 
 
 def _json(text: str) -> dict[str, Any]:
     try:
-        shown = decoded(read_regular(Path(text), _LARGEST_JSON))
+        shown = decoded(read_regular(Path(_file_of(text)[0]), _LARGEST_JSON))
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{text}: no JSON of az vm show or az disk show: {why}") from error
+        raise InputError(f"{text}: no JSON of az vm show, az disk show or kubectl get: {why}") from error
     if not isinstance(shown, dict):
         raise InputError(f"{text}: one VM or disk is needed, not {type(shown).__name__}")
     return shown

@@ -18,6 +18,7 @@ from azbenchlib.campaign.workloads.fio import Fio
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core import privacy
 from azbenchlib.core.errors import InputError, MissingToolError
+from azbenchlib.dataset.manifest import ManifestSetup
 
 
 class HostPlan(OneTargetPlan):
@@ -25,6 +26,7 @@ class HostPlan(OneTargetPlan):
 
     where: str  # which host and target, as a hash
     told: dict[str, str] = Field(default_factory=dict)  # of the host, by the names of _KEPT
+    pod: ManifestSetup | None = None  # what the cluster tells of it, where it is one
 
     def same_as(self, other: Self) -> bool:
         """Whether both measure the same workloads on the same target with the same tools."""

@@ -9,6 +9,9 @@ from typing import Any, Self
 
 from azbenchlib.campaign import device_guard, outputs, safety
 from azbenchlib.campaign.archives import LARGEST_OUTPUT, write
+from azbenchlib.campaign.detect import pod
+from azbenchlib.campaign.detect.kubectl import pod_address
+from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.host import Storage, ram_bytes
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import MeasurementRun, Request
@@ -54,6 +57,8 @@ class HostTarget(OneTarget[HostPlan]):
     ----------
     transport : Transport
         That leads to the host.
+    experiment : Experiment, optional
+        The measurement file, for what it states of the VM and the disk of a pod.
     directory : str
         A directory on the host, in which a folder is made and removed at the end; or a block device, whose
         content is overwritten. Empty: the home of the login.
@@ -63,17 +68,19 @@ class HostTarget(OneTarget[HostPlan]):
 
     transport: Transport
     title: str = "Measured on a host"
+    experiment: Experiment | None = None
     _facts: TargetFacts = field(init=False)
     _storage: Storage = field(init=False)
     _held: bool = field(default=False, init=False)
 
     @classmethod
     def of(cls, request: Request, **more: Any) -> Self:
-        """The setups of a measurement file are left aside, and each workload runs once for each repeat."""
+        """Each workload runs once for each repeat; setups of a file are left aside, but that of a pod."""
         first, *others = transports(request.address)
         if others:
             raise InputError(f"target '{request.address}': names several hosts; name one")
-        return super().of(request, transport=first, reached=f" on a host reached {first.address.way}")
+        reached = f" on a host reached {first.address.way}"
+        return super().of(request, transport=first, reached=reached, experiment=request.experiment)
 
     def make_plan(self, dataset: Path) -> HostPlan:
         """The workloads as they can run on the host."""
@@ -83,11 +90,24 @@ class HostTarget(OneTarget[HostPlan]):
             raise InputError(f"directory '{place}' must be an absolute path on the host")
         try:
             facts, storage, made = look(self.transport, place, self.workloads, self.allow_unsafe)
+            made = self._with_pod(made, [place, facts.real])
         except BaseException:  # what is refused is not released either
             self.transport.close()
             raise
         self._facts, self._storage = facts, storage
         return made
+
+    def _with_pod(self, made: HostPlan, paths: Sequence[str]) -> HostPlan:
+        """The plan with what a cluster tells of the pod that is measured, where kubectl leads to one."""
+        is_command = isinstance(self.transport, PrefixTransport)
+        address = pod_address(self.transport.command()) if is_command else None
+        if address is None:
+            return made
+        facts, notes = pod.described(address, paths)
+        if facts is None:
+            return made.model_copy(update={"notes": [*made.notes, *notes]})
+        facts = pod.with_stated(facts, self.experiment)
+        return made.model_copy(update={"pod": facts.setup, "notes": [*made.notes, *notes, *facts.notes]})
 
     def answers_from_memory(self) -> bool:
         """As the host told it when it was planned."""
@@ -174,9 +194,9 @@ class HostTarget(OneTarget[HostPlan]):
 
     def machine(self, run: HostRun) -> ManifestSetup:
         """The host as it tells of itself."""
-        told = run.plan.told
+        told, known = run.plan.told, run.plan.pod
         size = told.get("total_bytes", "")
-        return ManifestSetup(
+        here = ManifestSetup(
             setup_id=_SETUP_ID,
             label=f"Host reached {self.transport.address.way}, {told.get('fstype', 'unknown file system')}",
             environment="other",
@@ -192,6 +212,10 @@ class HostTarget(OneTarget[HostPlan]):
                 )
             ],
         )
+        if known is None or not (known.vm_size or known.disks):
+            return here
+        ours = {name: getattr(here, name) for name in ("ram_bytes", "os", "kernel")}
+        return known.model_copy(update=ours)
 
     def _carried_out(
         self,
