@@ -37,6 +37,7 @@ def first_fault(error: ValidationError) -> str:
     first: Any = error.errors(include_url=False)[0]
     where = ".".join(map(str, first["loc"]))
     fault = str(first["msg"]).removeprefix("Value error, ")
+    fault = fault.partition(" or instance of ")[0]  # a class of ours
     if not where:
         return fault
     given = first["input"]

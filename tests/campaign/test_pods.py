@@ -240,7 +240,7 @@ ANSWER = "kubectl get pod -o json"
         ("printf '\\377\\376'", f"^{ANSWER}: the answer is no JSON: "),
         ("yes '['", f"^{ANSWER}: the answer is more than 8388608 B$"),
         ("yes '[' | head -n 100000", f"^{ANSWER}: the answer is no JSON: it is nested too deeply$"),
-        ("echo '[]'", f"^{ANSWER}: Input should be a valid dictionary"),
+        ("echo '[]'", f"^{ANSWER}: Input should be a valid dictionary$"),
         ("echo 7", f"^{ANSWER}: Input should be a valid dictionary"),
         (
             """echo '{"spec": {"nodeName": "--all"}}'""",
