@@ -28,6 +28,8 @@ def sweeps(runs: pd.DataFrame) -> pd.Series:
         True for what was measured at three values of an axis or more, such as a pattern and block size at
         three queue depths.
     """
+    if len(runs) < LEAST_POINTS:
+        return pd.Series(False, index=runs.index)
     return reduce(or_, (_swept(runs, axis) for axis in AXES))
 
 
@@ -49,8 +51,11 @@ def on_surface(runs: pd.DataFrame, apart: str = "tool") -> pd.Series:
     -------
     Series of bool
     """
+    is_iozone = (runs["tool"] == "iozone").fillna(False)
+    if not is_iozone.any():
+        return is_iozone
     cell = runs["bs_bytes"].astype("string") + " in " + runs["working_set_bytes"].astype("string")
-    is_cell = (runs["tool"] == "iozone").fillna(False) & cell.notna()
+    is_cell = is_iozone & cell.notna()
     alike = [runs[name] for name in (apart, "rw", "queue_depth")]
     return is_cell & (cell.groupby(alike, dropna=False).transform("nunique") >= LEAST_POINTS)
 
@@ -71,9 +76,9 @@ def swept_folders(runs: pd.DataFrame) -> pd.Series:
     Series of str
         As long as `runs`.
     """
-    if runs.empty:
-        return pd.Series(index=runs.index, dtype="string")
     known = runs.loc[runs["source_path"].notna()]
+    if len(known) < LEAST_POINTS:
+        return pd.Series(index=runs.index, dtype="string")
     folder = known["source_path"].map(lambda path: str(PurePath(path).parent)).astype("string")
     swept = reduce(or_, (_each_once(known, folder, axis) for axis in AXES))
     several = (distinct(known["host"], [folder]) > 1) | (distinct(known["target"], [folder]) > 1)

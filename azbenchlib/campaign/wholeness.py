@@ -73,13 +73,13 @@ def _without_figures(results: pd.DataFrame) -> Iterator[str]:
 
 def _lost_bins(tables: Mapping[str, pd.DataFrame], final: pd.DataFrame) -> Iterator[str]:
     keys = ["run_id", "ddir", "lat_kind"]
-    binned = tables["bins"].groupby(keys, as_index=False)["n"].sum()
-    both = tables["latency"].merge(binned, on=keys, suffixes=("", "_binned")).merge(final, on="run_id")
-    for row in both[both["n"] != both["n_binned"]].itertuples():
-        yield (
-            f"job '{row.job}' has {row.n_binned:,} latencies ({row.ddir}) in its bins, and {row.n:,} were "
-            "counted"
-        )
+    binned = tables["bins"].groupby(keys, sort=False)["n"].sum().to_dict()
+    jobs = dict(zip(final["run_id"], final["job"], strict=True))
+    for run_id, ddir, kind, n in tables["latency"][[*keys, "n"]].itertuples(index=False):
+        n_binned = binned.get((run_id, ddir, kind), n) if run_id in jobs else n
+        if pd.notna(n) and n != n_binned:
+            job = jobs[run_id]
+            yield f"job '{job}' has {n_binned:,} latencies ({ddir}) in its bins, and {n:,} were counted"
 
 
 def _idle(final: pd.DataFrame, results: pd.DataFrame) -> Iterator[str]:

@@ -2,6 +2,8 @@
 installed, and those that it may lose, in the user's cache.
 """
 
+import os
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -38,6 +40,12 @@ def user_folder(kind: Literal["cache", "data"]) -> Path | None:
         As the operating system wants it (on Linux the XDG Base Directory Specification 0.8); None where the
         user has no home.
     """
+    return _user_folder(kind, os.environ.get("HOME"), os.environ.get(f"XDG_{kind.upper()}_HOME"))
+
+
+@cache
+def _user_folder(kind: Literal["cache", "data"], _home: str | None, _xdg: str | None) -> Path | None:
+    """The same, found once for what the environment says: judging a run asks a dozen times."""
     import platformdirs  # most commands keep nothing
 
     named = {"cache": platformdirs.user_cache_path, "data": platformdirs.user_data_path}[kind]

@@ -117,9 +117,11 @@ def _with_states(tables: Tables) -> Tables:
 
 def _with_logs(tables: Tables) -> Tables:
     """Give the logs that lie apart from their run to it."""
+    with_results = set(tables["results"]["run_id"].unique())
+    if with_results.issuperset(tables["runs"]["run_id"]):  # as nearly always: no run is of logs alone
+        return tables
     findings, figures = tables["findings"], same_runs.RunFigures.of(tables)
     named = pd.concat([tables["runs"], findings[findings["code"] == Code.COUNTED_ONCE]])
-    with_results = set(tables["results"]["run_id"].unique())
     run_of = logs_apart.owners(tables["runs"], with_results, named, figures.rows, figures)
     if not run_of:
         return tables

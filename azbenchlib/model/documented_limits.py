@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from azbenchlib.azure import catalog, disk_kinds
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.core.errors import InputError
-from azbenchlib.model.fill_from_catalogue import vm_of
 from azbenchlib.model.setup import VM, Disk
 from azbenchlib.model.unloaded_latency import expected_us, table_of
 
@@ -124,10 +123,11 @@ def _machines(day: str) -> Iterator[DocumentedLimits]:
     """VM sizes by their uncached limits; one for all that have the same."""
     alike: dict[tuple[float, float], list[str]] = defaultdict(list)
     for size in catalog.vm_sizes():
-        cap = vm_of(catalog.vm(size, day)).uncached
-        if cap.iops and cap.bytes_per_s:
-            alike[cap.iops, cap.bytes_per_s].append(size)
-    for (iops, rate), sizes in alike.items():
+        row = catalog.vm(size, day)
+        iops, rate = (row.best(f"uncached_{quantity}") for quantity in ("iops", "bytes_per_s"))
+        if iops and rate and iops.value and rate.value:
+            alike[iops.value, rate.value].append(size)
+    for caps, sizes in alike.items():
         yield DocumentedLimits(
-            name=sizes[0], kind="vm", iops=iops, bytes_per_s=rate, unit_bytes=None, also=len(sizes) - 1
+            name=sizes[0], kind="vm", iops=caps[0], bytes_per_s=caps[1], unit_bytes=None, also=len(sizes) - 1
         )

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from scipy import stats
 
 from azbenchlib.core.units import KIB, S_PER_MIN, format_size
 from azbenchlib.probing.portrait import Knowledge, Portrait
@@ -225,6 +224,8 @@ def fall(loads: Sequence[DrainShown]) -> int | None:
 
 def credits_of(quantity: str, made: Sequence[DrainShown]) -> DrainedCap:
     """What full load on one cap showed, run by run."""
+    from scipy.special import stdtrit  # half a second to import, which reports mostly do without
+
     loads = [one for one in made if one.run.number]
     driven_s, fell = sum(one.lasted_s for one in loads), fall(loads)
     if fell is None:
@@ -238,7 +239,7 @@ def credits_of(quantity: str, made: Sequence[DrainShown]) -> DrainedCap:
     base, burst = float(np.mean(at_base)), float(np.mean([one.rate for one in bursting]))
     strays = [math.log(rate / base) for rate in at_base] + [math.log(one.rate / burst) for one in bursting]
     scatter = math.sqrt(sum(stray**2 for stray in strays) / degrees)
-    times = float(stats.t.ppf(SURE_QUANTILE, degrees))
+    times = float(stdtrit(degrees, SURE_QUANTILE))  # Student's t
     base_error = base * scatter / math.sqrt(len(at_base))
     # pauses count: the base comes in then too, unless the bucket was full, from which on it is counted
     begun = _begun(first, base)

@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import brentq
 
 from azbenchlib.probing.forward import counted
 from azbenchlib.probing.hypotheses import (
@@ -126,6 +125,7 @@ def _weights(logs: Floats) -> Floats:
 
 def _next_power(told: Floats, power: float) -> float:
     """The power of the last run's likelihood with which half of the chains still count."""
+    from scipy.optimize import brentq
 
     def too_few(more: float) -> float:
         weights = _weights(more * told)

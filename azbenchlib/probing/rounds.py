@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import stats
 
 from azbenchlib.core.units import KIB, MIB, US_PER_S
 from azbenchlib.probing.drain import SURE_QUANTILE, Interval
@@ -135,6 +134,8 @@ def _mean(values: Sequence[float]) -> Interval | None:
     """The mean of some repeats with its 95 % interval; None of fewer than two."""
     if len(values) < 2:
         return None
+    from scipy.special import stdtrit
+
     mean, spread = float(np.mean(values)), float(np.std(values, ddof=1))
-    error = float(stats.t.ppf(SURE_QUANTILE, len(values) - 1)) * spread / math.sqrt(len(values))
+    error = float(stdtrit(len(values) - 1, SURE_QUANTILE)) * spread / math.sqrt(len(values))
     return Interval(value=mean, low=mean - error, high=mean + error)

@@ -37,7 +37,8 @@ zone: 1
 disks:
   data: {sku: Premium_LRS, size: 128GiB}
 workloads:
-  tiny: {rw: [randread, randwrite], bs: 4k, size: 1m, runtime: RUNTIME, ioengine: psync, direct: false}
+  tiny: {rw: [randread, randwrite], bs: 4k, size: 1m, runtime: RUNTIME, ioengine: psync, direct: false,
+    rate_iops: 4000}
   own: {job: own.fio}
 """
 JOB = "[own]\nrw=randread\nbs=4k\nsize=1m\nruntime=RUNTIME\ntime_based=1\nioengine=psync\n"

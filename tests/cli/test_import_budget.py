@@ -62,6 +62,12 @@ def test_a_part_of_the_verdict_loads_no_other() -> None:
     assert loaded.split() == ["azbenchlib.verdict", "azbenchlib.verdict.text"]
 
 
+def test_a_report_begins_without_what_only_probes_need() -> None:
+    program = "import sys; from azbenchlib import Report; print('scipy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 @pytest.mark.parametrize("more", [(), ("--why",), ("--format", "json"), ("--format", "csv")])
 @pytest.mark.sampled(2)
 def test_an_answer_needs_no_tables(more: tuple[str, ...]) -> None:

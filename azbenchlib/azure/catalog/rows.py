@@ -231,10 +231,14 @@ class VmRow:
     @cached_property
     def in_force(self) -> Mapping[str, Limit]:
         """The statements that count on the row's own day, by name."""
-        found: dict[str, Limit] = {}
+        return {name: limits[0] for name, limits in self._by_name.items()}
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[Limit]]:
+        """All statements in force on the row's own day."""
+        found: dict[str, list[Limit]] = {}
         for limit in self._of(self.as_of):
-            if limit.name not in found:
-                found[limit.name] = limit
+            found.setdefault(limit.name, []).append(limit)
         return found
 
     def _of(self, day: str) -> Iterator[Limit]:
@@ -268,9 +272,8 @@ class VmRow:
         Where a page and the API print two figures for one limit, both are here: neither is *the* limit.
         """
         values: dict[float, Limit] = {}
-        for limit in self._of(self.as_of):
-            if limit.name == name:
-                values.setdefault(limit.value, limit)
+        for limit in self._by_name.get(name, ()):
+            values.setdefault(limit.value, limit)
         return tuple(values.values())
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from readback import figures
 from readback.figures import Figure
-from readback.known import documented
+from readback.known import Known, documented, once
 from readback.naming import Topic, fits
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def sentence(checker: Checker, text: str, topic: Topic, place: str) -> None:
     """``137 to 1,644 MB/s up to files of 256 MiB: the page cache served them; 7 of 163 runs differ``."""
     for part in text.split("; "):
         own = replace(checker.part.names.workload(part)[0], bs=None, ddir=None)
-        mine = _cells(checker, own.within(replace(topic, bs=None, working=None, depth=None, ddir=None)))
+        mine = _cells(checker.part, own.within(replace(topic, bs=None, working=None, depth=None, ddir=None)))
         if differing := _DIFFER.match(part):
             some, every = (_number(differing[i]) for i in (1, 2))
             known = Counter(cell.line for cell in mine).values()  # of each test of each setup
@@ -95,11 +95,12 @@ def lead(checker: Checker, text: str, place: str) -> bool:
     return True
 
 
-def _cells(checker: Checker, topic: Topic) -> list[_Cell]:
+@once
+def _cells(part: Known, topic: Topic) -> list[_Cell]:
     """The figures of a test, each with its sizes."""
     cells = []
-    for unit in checker.part.units:
-        rates = checker.part.rates(unit)
+    for unit in part.units:
+        rates = part.rates(unit)
         rate = rates.get(("bytes_per_s", None))
         in_iops = rates.get(("iops", None))
         if rate is None and in_iops is not None and unit.bs:
@@ -128,7 +129,7 @@ def label(checker: Checker, figure: Figure, text: str, topic: Topic, place: str)
         checker.accept(any(figure.shows(one) for one in known), figure, place, text, known, "limit")
     else:
         lines: dict[str, list[float]] = {}
-        for cell in _cells(checker, replace(topic, bs=None, working=None, depth=None, ddir=None)):
+        for cell in _cells(checker.part, replace(topic, bs=None, working=None, depth=None, ddir=None)):
             lines.setdefault(cell.line, []).append(cell.rate)
         known = [rate for rates in lines.values() for rate in rates]
         known = [median(rates) for rates in lines.values()] if "median" in text else known
