@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from az_program import program
+from az_program import arm, given, program
 from fake_azure.campaigns import TINY
 
 from azbenchlib.azure.az import Az
@@ -144,6 +144,53 @@ def test_a_vm_that_is_gone_is_noticed_though_its_script_is_said_to_run(
     assert found.ended(script) is None
     with pytest.raises(AzError, match="vm-1: Azure says PowerState/deallocated, so its script never ends"):
         found.ended(script)
+
+
+def answered(step: Measure) -> tuple[dict, dict, dict]:
+    """What Azure says of a script that runs, and of one that ended; and the outputs in a piece."""
+    data = packed(**{"first.json": b"{}"})
+    digest, sent = sha256(data).hexdigest(), b64encode(data).decode()
+    line = f"azbench-output {guest.place(step)} 0 {len(data)} {digest} 0 -"
+    running, ended = (
+        {"instanceView": {"executionState": state, "output": output}}
+        for state, output in (("Running", ""), ("Succeeded", line))
+    )
+    return running, ended, {"value": [{"message": f"azbench-chunk {digest} {sent}"}]}
+
+
+def fetched(step: Measure, folder: Path, *answers: object) -> list[str]:
+    """The verbs of the commands with which the outputs of a script that was started came."""
+    found = batch(step)
+    found.vm.az = program(folder, *answers)
+    found._script = Script(name="x", timeout_s=60, deadline=time.monotonic() + 60, wait_s=0.0)
+    assert found.fetch(step, folder / "part") == (0, "")
+    return [line.split()[2] for line in given(folder)]
+
+
+def test_a_restart_is_noticed_though_the_script_is_said_to_run(
+    step: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The VM is asked once all is quiet, and again where it does not answer; the script is started anew."""
+    monkeypatch.setattr(outcome, "QUIET_S", -step.workload.max_duration_s)
+    monkeypatch.setattr(vm, "FIRST_WAIT_S", 0.0)
+    running, ended, piece = answered(step)
+    alive, gone = ({"value": [{"message": f"azbench-fact worker {state}"}]} for state in ("alive", "gone"))
+    starting = arm("Conflict", "The VM is being updated.")
+    asked = [(starting, "invoke"), (running, "show"), (alive, "invoke"), (running, "show"), (gone, "invoke")]
+    anew = [
+        ({"value": []}, "invoke"),
+        (None, "create"),
+        (alive, "invoke"),
+        (ended, "show"),
+        (piece, "invoke"),
+    ]
+    answers, verbs = zip(*asked, *anew, strict=True)
+    assert fetched(step, tmp_path, *answers) == list(verbs)
+
+
+def test_nobody_is_asked_while_a_workload_may_take_as_long(step: Measure, tmp_path: Path) -> None:
+    running, ended, piece = answered(step)
+    assert fetched(step, tmp_path, running, running, ended, piece) == ["show", "show", "show", "invoke"]
 
 
 def test_azure_never_keeps_more_scripts_of_a_vm_than_it_takes(tmp_path: Path) -> None:

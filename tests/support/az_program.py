@@ -6,8 +6,8 @@ from pathlib import Path
 
 from azbenchlib.azure.az import Az
 
-SCRIPT = """#!/bin/sh
-cd '{folder}' && echo "$@" >>given
+SCRIPT = r"""#!/bin/sh
+cd '{folder}' && printf '%s' "$*" | tr '\n' ' ' >>given && echo >>given
 number=$(wc -l <given)
 [ -e answers/$number ] || number=last
 cat answers/$number.err >&2 2>/dev/null

@@ -246,6 +246,39 @@ def test_a_run_knows_its_own_disk_again_and_no_other_run_takes_it(form: str, vm:
     assert called_there(vm, f"{call}; {read}") == ("Succeeded", "kept\n")
 
 
+RESTARTED = """! mountpoint -q /azbench/data || umount /azbench/data
+echo another >/boot_id
+mount --bind /boot_id /proc/sys/kernel/random/boot_id
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["ext4", "raw", "there already"])
+def test_after_a_restart_a_workload_runs_on_its_disk_or_not_at_all(form: str, vm: Vm, tmp_path: Path) -> None:
+    """Nothing is mounted then, and the disk has another device: what is at its place may be another disk."""
+    for name in ("disk", "another"):
+        make_image(tmp_path / "images" / name, 64 << 20)
+    vm.attach(0, "disk", 512)
+    call = f'prepare_data data /azbench/data {form} 64 token "$(by_lun 0)"'
+    if form == "there already":
+        call = """use_disk /azbench/data raw 64 '' token "$(by_lun 0)" """
+    there = "cat /azbench/data/own" if form == "ext4" else "readlink -f /azbench/data"
+    write = "echo own >/azbench/data/own" if form == "ext4" else "true"
+    before = called_there(vm, f"{call}; kept data; {write}; {there}")
+    assert called_there(vm, f"begin a 60; {there}") == before
+    assert prepared(vm, RESTARTED, "restart")[0] == "Succeeded"
+    vm.detach(0, "disk")
+    vm.attach(1, "another", 512)
+    vm.attach(0, "disk", 512)
+    state, text = called_there(vm, f"begin a 60; {there}")
+    if form == "there already":
+        assert state == "Failed" and "the VM was restarted, and its disk data could not be made ready" in text
+    elif form == "raw":
+        assert (state, text) == called_there(vm, "by_lun 0") != before
+    else:
+        assert (state, text) == before
+
+
 @pytest.mark.slow
 def test_a_disk_whose_formatting_was_cut_short_is_formatted(vm: Vm, tmp_path: Path) -> None:
     make_image(tmp_path / "images" / "disk", 64 << 20)

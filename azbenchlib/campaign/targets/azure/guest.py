@@ -85,7 +85,7 @@ def prepare(step: Prepare, token: str) -> str:
                 *devices,
             ]
         )
-    return _script("ready", call)
+    return _script("ready", call, _quoted("kept", step.disk))
 
 
 def release(step: Release) -> str:
@@ -105,11 +105,13 @@ def use(step: Measure, lun: int | None, needed_bytes: int, words: str, token: st
     disk, mount = step.setup.disks[step.disk], step.setup.mount(step.disk)
     kib = -(-needed_bytes // KIB)
     if disk.role in ("os", "ephemeral_os"):
-        return _script(_quoted("use_folder", "/var/lib", mount, kib, words))
-    if disk.role == "temp":
-        return _script(f'use_disk {_quoted(mount, "ext4", kib, words, token)} "$(temp_device)"')
-    device = f'"$(by_lun {lun})"' if lun is not None else '"$(local_nvme | head -n 1)"'
-    return _script(f"use_disk {_quoted(mount, _form(disk), kib, words, token)} {device}")
+        call = _quoted("use_folder", "/var/lib", mount, kib, words)
+    elif disk.role == "temp":
+        call = f'use_disk {_quoted(mount, "ext4", kib, words, token)} "$(temp_device)"'
+    else:
+        device = f'"$(by_lun {lun})"' if lun is not None else '"$(local_nvme | head -n 1)"'
+        call = f"use_disk {_quoted(mount, _form(disk), kib, words, token)} {device}"
+    return _script(call, _quoted("kept", step.disk))
 
 
 def leave() -> str:
@@ -176,6 +178,11 @@ def chunk(archive: str, offset: int, length: int) -> str:
     return _script(_quoted("chunk", archive, offset, length))
 
 
+def alive() -> str:
+    """Say whether a worker is at work."""
+    return _script("alive")
+
+
 def summary(step: Measure) -> str:
     """What is known of a workload that ended."""
     return _script(_quoted("summary", place(step)))
@@ -217,7 +224,7 @@ def _functions() -> str:
 
 
 def facts(said: str) -> dict[str, str]:
-    """What a VM said of itself: os, kernel, ram_kib, fio, iozone."""
+    """What a VM said of itself: os, kernel, ram_kib, fio, iozone, worker."""
     return dict(_FACT.findall(said))
 
 

@@ -143,8 +143,27 @@ stripe() {
         fail "the stripe $device could not be made"
 }
 
+# kept NAME: keep this script, which made a disk ready, and tell since which start of the VM the disk is so: a restart
+# undoes mounts, and gives devices other names.
+kept() {
+    [ "$0" = "$home/kept-$1" ] || cp "$0" "$home/kept-$1"
+    booted >"$home/booted-$1"
+}
+
+booted() { cat /proc/sys/kernel/random/boot_id; }
+
+# restored: make those disks ready again that were so before the VM was restarted.
+restored() {
+    for script in "$home"/kept-*; do
+        disk=${script##*/kept-}
+        if [ ! -e "$script" ] || [ "$(cat "$home/booted-$disk")" = "$(booted)" ]; then continue; fi
+        sh "$script" >/dev/null || fail "the VM was restarted, and its disk $disk could not be made ready again"
+    done
+}
+
 # release NAME MOUNT raw|ext4: what prepare_data did, undone; the data stays.
 release() {
+    rm -f "$home/kept-$1" "$home/booted-$1"
     if [ "$3" = raw ]; then rm -f "$2"; elif mountpoint -q "$2"; then umount "$2"; fi
     if [ -b "/dev/md/azbench-$1" ]; then mdadm --stop "/dev/md/azbench-$1" >/dev/null 2>&1; fi
 }
@@ -256,8 +275,10 @@ need() {
         "Ubuntu has in multiverse and Debian in non-free; take an Ubuntu image, or leave $1 out"
 }
 
-# begin PLACE LIMIT_S: the folder that the outputs of a workload go to; it is empty.
+# begin PLACE LIMIT_S: the folder that the outputs of a workload go to; it is empty. No workload is run on what lies where
+# a disk was before a restart.
 begin() {
+    restored
     out=$home/out/$1 limit=$2
     rm -rf "$out" "$out".figures "$out".logs "$out".sum
     mkdir -p "$out"
@@ -365,6 +386,9 @@ follow() {
     tail -n 3 "$home/agent.log" >&2
     tail -n 12 "$home/results-$1"
 }
+
+# alive: whether a worker is at work; none is after a restart of the VM.
+alive() { if flock -n "$home/lock" true; then echo "azbench-fact worker gone"; else echo "azbench-fact worker alive"; fi; }
 
 # carry_out FUNCTION PLACE HASH: one workload in a process of its own, unless it is done; its outputs brought away.
 carry_out() {

@@ -1,6 +1,7 @@
 """How the outputs of workloads come from the VM: through a container of blobs, by a disk, else in pieces."""
 
 import shutil
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -22,6 +23,7 @@ SAME_AGAIN = 2  # how often a chunk that came damaged is asked for again before 
 SMALLEST_CHUNK = 256
 LONGEST_SCRIPT_S = 20 * 3600  # then it is started again, and waits for the same worker
 STARTS = 3  # of a script that ends without having done its work
+QUIET_S = 900.0  # beside what workloads may take, before the VM is asked whether its worker lives
 LOGS_S, LOGS_PAUSE_S = 300.0, 5.0  # within which logs follow the figures into the container
 
 
@@ -42,6 +44,7 @@ class Batch:
     _brought: dict[str, bytes] = field(default_factory=dict, init=False)  # by the disk: files by name
     _listed: bool = field(default=False, init=False)
     _last_words: str = field(default="", init=False)
+    _heard: float = field(default_factory=time.monotonic, init=False)  # of the worker, or asked for it
 
     def fetch(self, step: Measure, folder: Path) -> tuple[int, str]:
         """Wait for a workload, and bring its outputs into a new folder: the tool's status, its last words.
@@ -101,16 +104,17 @@ class Batch:
     def _awaited(self, step: Measure) -> GuestOutput:
         where = guest.place(step)
         while where not in self._known:
-            if self.container:
-                self._known |= guest.uploaded(self.container.names())
-                if where in self._known:
-                    break
+            self._take_uploaded()
+            if where in self._known:
+                break
             if self._script is None:
                 if self._over:  # it ended, and did not tell of this one: it tells the latest alone
                     self._known |= guest.outputs(self.vm.ask(guest.summary(step)))
                     if where in self._known:
                         break
                 self._start(step)
+            elif self._is_gone(step):
+                self._script, self._over, self._last_words = None, True, "it was restarted"
             elif ended := self.vm.ended(self._script):
                 self._script, self._over = None, True
                 self._last_words = ended.last_words
@@ -120,11 +124,34 @@ class Batch:
             self.between()
         return self._known[where]
 
+    def _is_gone(self, step: Measure) -> bool:
+        """Whether no worker is left, though Azure says that the script runs, as after a restart of the VM.
+
+        It is asked where nothing came for longer than the workload, or all where their outputs stay on the
+        VM, may take: each question is a short load on the VM.
+        """
+        awaited = (step,) if self.container else self.steps
+        if time.monotonic() - self._heard < QUIET_S + sum(one.workload.max_duration_s for one in awaited):
+            return False
+        self._heard = time.monotonic()
+        try:
+            return guest.facts(self.vm.ask(guest.alive())).get("worker") == "gone"
+        except AzError:
+            return False  # as while it starts anew
+
+    def _take_uploaded(self) -> None:
+        """Know what is in the container by now."""
+        if self.container:
+            uploaded = guest.uploaded(self.container.names())
+            if not uploaded.keys() <= self._known.keys():
+                self._heard = time.monotonic()
+            self._known |= uploaded
+
     def _start(self, step: Measure) -> None:
         """Start the script, also anew where one ended early: what is done is not done again."""
         if self._starts >= STARTS:
             raise AzbenchError(f"{step.title}: the VM ended without its outputs: {self._last_words}")
-        self._starts, self._over = self._starts + 1, False
+        self._starts, self._over, self._heard = self._starts + 1, False, time.monotonic()
         limit_s = min(LONGEST_SCRIPT_S, guest.PREPARE_S + sum(map(guest.limit_s, self.steps)))
         url, secret = (self.container.url, self.container.secret) if self.container else ("", "")
         self._script = self.vm.start(guest.agent(self.steps, url), limit_s, secret)
