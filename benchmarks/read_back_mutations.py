@@ -43,7 +43,7 @@ MUTATIONS = (
     Mutation(
         "the lead has the limit that was not reached",
         "report/sections/lead.py",
-        "at = \" and \".join(sayings.limit_text(row) for row in rows)",
+        "at = _near(some) + \" and \".join(sayings.limit_text(row) for row in rows)",
         "at = sayings.limit_text(verdict.judged.limits[-1])",
         ULTRA,
         ("headline", "51,200 IOPS"),

@@ -167,6 +167,8 @@ def _first_process(*words: str) -> Iterator[int]:
                 children = Path(f"/proc/{pid}/task/{pid}/children")
                 wait_for(children.read_text, lambda: process.poll() is None)
                 pid = int(children.read_text())
+            own = Path("/proc/self/ns/mnt").readlink()
+            wait_for(lambda: Path(f"/proc/{pid}/ns/mnt").readlink() != own, lambda: process.poll() is None)
             yield pid
         finally:
             with suppress(ProcessLookupError):
