@@ -20,7 +20,16 @@ from azbenchlib.analysis.load_curves import TAIL, LoadCurve, load_curves, percen
 from azbenchlib.analysis.summary import Card
 from azbenchlib.answers import curve_words, sayings
 from azbenchlib.answers.curve_words import AS_PERCENTILE
-from azbenchlib.answers.document import FigureTable, Part, Section, Sentence, TableColumn, TableRow, Tone
+from azbenchlib.answers.document import (
+    FigureTable,
+    Part,
+    Section,
+    Sentence,
+    TableColumn,
+    TableRow,
+    Tone,
+    span,
+)
 from azbenchlib.answers.figures import (
     AS_BYTES_PER_S,
     AS_COUNT,
@@ -32,7 +41,6 @@ from azbenchlib.answers.figures import (
     FigureUnit,
 )
 from azbenchlib.answers.judged_entries import verdict_sentence
-from azbenchlib.core.units import bare_first
 from azbenchlib.verdict import text
 from azbenchlib.verdict.judgement import Judgement, LimitRow
 
@@ -330,10 +338,7 @@ def _latency(point: Card, percentile: float) -> Figure | Sentence | None:
     if ends is None:
         return None
     low, high = (Figure(end, AS_PERCENTILE) for end in ends)
-    if str(low) == str(high):
-        return low
-    first = replace(low, text=bare_first(str(low), str(high)))
-    return Sentence("{lowest} to {highest}", {"lowest": first, "highest": high})
+    return low if str(low) == str(high) else span(low, high)
 
 
 def _whole(value: float) -> float:

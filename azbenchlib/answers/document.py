@@ -7,11 +7,12 @@ A topic writes its wording once, here, as sentences with figures in them; :mod:`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from azbenchlib.answers.figures import NOT_KNOWN, Figure, FigureUnit
+from azbenchlib.core.units import bare_first
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,6 +55,14 @@ class Sentence:
     def text(self) -> str:
         """The words as a reader sees them."""
         return self.template.format_map(self.figures) if self.figures else self.template
+
+
+def span(low: Figure, high: Figure) -> Sentence:
+    """Return ``1.5 to 3 ms``, or one figure where both read the same."""
+    if str(low) == str(high):
+        return Sentence("{lowest}", {"lowest": low})
+    first = replace(low, text=bare_first(str(low), str(high)))
+    return Sentence("{lowest} to {highest}", {"lowest": first, "highest": high})
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,11 @@ def counted_text(row: LimitRow) -> str:
     return "" if row.counted == 1 else f"each I/O counts as {row.counted:.3g}"
 
 
+def counted_limit(row: LimitRow) -> str:
+    """Return ``500 IOPS, each I/O counts as 4``: a limit's value, and as how many an I/O counts."""
+    return ", ".join(filter(None, [limit_text(row), counted_text(row)]))
+
+
 def counted_note(rows: Iterable[LimitRow]) -> str:
     """The same of several runs, a sentence; empty where every I/O counts as one."""
     counted = sorted({row.counted for row in rows if row.counted != 1})

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
 
-from azbenchlib.answers.document import CodeBlock, Document, Listing, Part, Section, Sentence, Tone
+from azbenchlib.answers.document import CodeBlock, Document, Listing, Part, Section, Sentence, Tone, span
 from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, AS_PROBABILITY, Figure, FigureUnit
 from azbenchlib.answers.judged_entries import JudgedEntry, bars, doubts
 from azbenchlib.core.findings import Code
-from azbenchlib.core.units import bare_first
 from azbenchlib.verdict import text
 from azbenchlib.verdict.judgement import Judgement
 
@@ -69,11 +67,7 @@ def range_of_rates(all_judged: Sequence[Judgement]) -> Sentence:
     for unit, values in both[::-1] if _block_sizes(all_judged) > 1 else both:
         known = [value for value in values if value is not None]
         if len(known) == len(values):
-            low, high = Figure(min(known), unit), Figure(max(known), unit)
-            if str(low) == str(high):
-                return Sentence("{lowest}", {"lowest": low})
-            first = replace(low, text=bare_first(str(low), str(high)))
-            return Sentence("{lowest} to {highest}", {"lowest": first, "highest": high})
+            return span(Figure(min(known), unit), Figure(max(known), unit))
     return Sentence("rates not stated")
 
 

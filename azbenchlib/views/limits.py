@@ -200,7 +200,6 @@ def _cells(verdict: RunVerdict) -> list[str]:
     if judged.runner_up:
         share = format_probability(judged.posterior.get(judged.runner_up, 0.0))
         second = f"{judged.runner_up.display_name} ({share})"
-    of = ", ".join(filter(None, [sayings.limit_text(top), sayings.counted_text(top)])) if top else ""
-    used = f"{100 * top.utilisation:.0f} % of {of}" if top else "none documented"
+    used = f"{100 * top.utilisation:.0f} % of {sayings.counted_limit(top)}" if top else "none documented"
     sure = certainty(judged)
     return [judged.words, sure.text.removesuffix(" certain") if sure else "", second, used]

@@ -165,7 +165,7 @@ class SetupCards:
     def _bar(self, row: LimitRow) -> dict[str, Any]:
         return {
             "name": sayings.bar_name(row.label),
-            "of": ", ".join(filter(None, [sayings.limit_text(row), sayings.counted_text(row)])),
+            "of": sayings.counted_limit(row),
             "used": f"{100 * row.utilisation:.0f}{NBSP}%",
             "width": f"{100 * min(row.utilisation, _END) / _END:.1f}",
             "at": row.utilisation >= sayings.REACHED,
