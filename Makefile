@@ -22,7 +22,7 @@ report: setup ## measure emulated Azure disks and write an HTML and a PDF report
 # all modules itself.
 test: BOOTSTRAP = --browser
 test: export PYTHONDONTWRITEBYTECODE =
-test: setup ## run the tests, with ruff, mypy and the import contracts among them
+test: setup ## run the tests, with ruff, mypy, ShellCheck and the import contracts among them
 	@sh scripts/run-tests
 
 test-long: BOOTSTRAP = --browser

@@ -2,14 +2,20 @@
 
 import ast
 import importlib
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import package_source
 import pytest
 from package_source import PACKAGE
+
+from azbenchlib.campaign.targets.azure import guest
+from azbenchlib.campaign.targets.hosts import host
 
 MOST_POSITIONAL = 4  # fields of a dataclass that may be given without their names
 MOST_LINES = 60  # of a function: a screen
@@ -156,3 +162,26 @@ def test_what_stands_beside_the_package_imports_names_that_it_has(folder: str) -
         if not hasattr(importlib.import_module(module), name) and f"{module}.{name}" not in modules()
     ]
     assert gone == []
+
+
+@pytest.mark.parametrize("script", [host.machine(""), guest.inspect()], ids=["hosts", "Azure"])
+def test_scripts_for_other_machines_are_sound_shell(script: str) -> None:
+    """As they are sent, the guard of devices among them."""
+    check_shell("-", "--shell=sh", given=script)
+
+
+def test_scripts_of_this_project_are_sound_shell() -> None:
+    root = PACKAGE.parent
+    scripts = [path for path in (root / "scripts").iterdir() if path.read_text().startswith("#!/bin/sh")]
+    assert len(scripts) > 5
+    check_shell(*sorted(map(str, scripts)), str(root / ".ci/run"))
+
+
+def check_shell(*words: str, given: str = "") -> None:
+    """Fail with what ShellCheck says of a script; what a system has at its own place is not read."""
+    program = Path(sys.executable).with_name("shellcheck")
+    done = subprocess.run(
+        [program, "--exclude=SC1091", *words], input=given, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.fail(done.stdout + done.stderr, pytrace=False)

@@ -122,7 +122,7 @@ device_holds() {
         other) echo "holds the data of another campaign of azbench, or of another device"; return 0 ;;
     esac
     direct=
-    if dd if="$1" of=/dev/null bs="$guard_mark" count=1 iflag=direct 2>/dev/null; then direct=iflag=direct; fi
+    if dd if="$1" of=/dev/null bs="$guard_mark" count=1 iflag=direct 2>/dev/null; then direct=yes; fi
     if [ "$bytes" -gt $((2 * guard_end)) ]; then
         differs=$(device_data "$1" "$guard_place" 0 "$guard_end")
         [ "$differs" != zeros ] || differs=$(device_data "$1" "$guard_place" $((bytes / guard_place - guard_end / guard_place)) \
@@ -144,7 +144,7 @@ device_told() {
 
 # device_data DEVICE BLOCK FIRST BYTES: where the first byte is that is not zero, from a block on; `zeros`: there is none.
 device_data() {
-    said=$(dd if="$1" bs="$2" skip="$3" count=$((($4 + $2 - 1) / $2)) $direct 2>/dev/null |
+    said=$(dd if="$1" bs="$2" skip="$3" count=$((($4 + $2 - 1) / $2)) ${direct:+iflag=direct} 2>/dev/null |
         LC_ALL=C cmp -n "$4" - /dev/zero 2>&1) && echo zeros && return 0
     case $said in
         *differ:*) echo $(($3 * $2 + $(device_place "$said") - 1)) ;;
@@ -159,13 +159,13 @@ device_drawn() {
         od -A n -v -t u4 -N 1024 /dev/urandom | tr -s ' ' '\n' | while read -r number; do
             [ -z "$number" ] || echo $((number * units / 4294967296))
         done
-        for copy in 1024 2048 6144 10240 14336 18432 51200 4194304 $((units / 4)) $((units / 2)) $((units / 4 * 3)); do
+        for copy in 1024 2048 6144 10240 14336 18432 51200 4194304 $((units / 4)) $((units / 2)) $((units * 3 / 4)); do
             [ "$copy" -ge "$units" ] || echo "$copy"
         done
     )
     count=$(printf '%s\n' "$places" | wc -l)
     [ "$count" -gt 200 ] || { echo unreadable; return 0; } # nothing could be drawn
-    said=$(for place in $places; do dd if="$1" bs="$guard_place" skip="$place" count=1 $direct 2>/dev/null; done |
+    said=$(for place in $places; do dd if="$1" bs="$guard_place" skip="$place" count=1 ${direct:+iflag=direct} 2>/dev/null; done |
         LC_ALL=C cmp -n $((count * guard_place)) - /dev/zero 2>&1) && echo zeros && return 0
     case $said in
         *differ:*)
@@ -188,7 +188,7 @@ device_whole() {
         differs=$(device_data "$1" "$block" $((seen / block)) "$length")
         if [ "$differs" != zeros ]; then device_told "$differs"; return 0; fi
         seen=$((seen + length)) took=$(($(date +%s) - begun))
-        if [ "$took" -ge 5 ] && [ $((bytes / guard_step * took)) -gt $((seen / guard_step * guard_limit)) ]; then
+        if [ "$took" -ge 5 ] && [ $((bytes * took)) -gt $((seen * guard_limit)) ]; then
             echo "is larger than can be read in $((guard_limit / 60)) minutes: $(device_size "$seen") of" \
                 "$(device_size "$bytes") and some hundred other places were looked at and hold nothing, and the rest may"
             return 0

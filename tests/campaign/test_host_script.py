@@ -2,13 +2,16 @@
 
 import os
 import shutil
+import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
 import pytest
 from process_list import processes
+from waiting import wait_for
 
 from azbenchlib.campaign import device_guard
 from azbenchlib.campaign.targets.hosts import host
@@ -102,3 +105,73 @@ def test_where_nothing_was_begun_nobody_is_within(shell: str, tmp_path: Path) ->
     look = 'for run in "$home/token"/* "" /nowhere/at/all; do within "$run"; done'
     script = host.machine("").replace("\nmachine\n", f"\n{look}\n")
     assert look in script and not run_by(shell, script.rpartition("\nlook ")[0], tmp_path)
+
+
+def run_of(command: str, name: str = "a") -> str:
+    """The script that begins a run of a command on a device."""
+    job = SimpleNamespace(own_data=False, runs_in_data_dir=False, output="out.json", tool="fio", inputs={})
+    lines = host.lines([["sh", "-c", command]], job, PurePosixPath("/dev/null"), True, 600)
+    return host.start("token", name, lines)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_what_outlived_its_worker_is_ended_before_the_run_begins_anew(shell: str, tmp_path: Path) -> None:
+    """Or two tools would measure at the same time, each as disturbed by the other."""
+    run_by(shell, run_of("sleep 1000"), tmp_path)
+    run = tmp_path / ".azbench/token/a"
+    wait_for(lambda: "sleep 1000" in at_work(run))
+    os.kill(int((run / "pid").read_text()), signal.SIGKILL)
+    run_by(shell, run_of("sleep 1001"), tmp_path)
+    wait_for(lambda: "sleep 1001" in at_work(run))
+    assert "sleep 1000" not in at_work(run)
+    run_by(shell, host.call("stop", "token"), tmp_path)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_two_agents_at_the_same_time_begin_a_run_once(shell: str, tmp_path: Path) -> None:
+    """As where a connection breaks, and its script is sent anew while the first one goes on."""
+    script = run_of("echo began >>../began; sleep 1").replace(
+        "write_script() {", "write_script() { sleep 1; "
+    )
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda _: run_by(shell, script, tmp_path), range(3)))
+    state = device_guard.facts(run_by(shell, host.call("await", "token", "a", 60), tmp_path))["state"]
+    assert state == ["0"]
+    assert (tmp_path / ".azbench/token/a/began").read_text() == "began\n"
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_run_that_was_cut_off_while_it_began_is_begun_anew(shell: str, tmp_path: Path) -> None:
+    (tmp_path / ".azbench/token/a").mkdir(parents=True)
+    script = run_of("echo {} >out.json").replace("left=50", "left=1")
+    run_by(shell, script, tmp_path)
+    state = device_guard.facts(run_by(shell, host.call("await", "token", "a", 60), tmp_path))["state"]
+    assert state == ["0"]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("line", ["//nas/my share", "tmpfs"])
+def test_the_room_of_a_share_whose_name_holds_blanks_is_read(line: str, shell: str, tmp_path: Path) -> None:
+    """Both names in a line of df may hold blanks."""
+    row = f"{line}        1000000 250000    750000      25% /mnt/my disk 5% full"
+    script = f"df() {{ echo Filesystem; echo '{row}'; }}\n{host.machine(str(tmp_path))}"
+    told = device_guard.facts(run_by(shell, script, tmp_path))
+    assert (told["total_bytes"], told["free_bytes"]) == ([str(1000000 * 1024)], [str(750000 * 1024)])
+
+
+def test_what_somebody_mounted_in_our_folder_is_not_removed(tmp_path: Path) -> None:
+    data = tmp_path / ".azbench-0123456789abcdef"
+    theirs = tmp_path / "theirs"
+    (data / "in").mkdir(parents=True)
+    theirs.mkdir()
+    (theirs / "file").write_text("precious")
+    script = (
+        f"mount --bind {theirs} {data}/in || exit 9\n({host.call('leave', '0123456789abcdef', str(data))})"
+    )
+    words = ["unshare", "--mount", "sh", "-s"]
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    done = subprocess.run(words, input=script, capture_output=True, text=True, env=env, check=False)
+    if done.returncode == 9:
+        pytest.skip("nothing can be mounted here")
+    assert done.returncode == 3 and f"{data}/in is mounted in a folder of azbench; unmount it" in done.stderr
+    assert (theirs / "file").read_text() == "precious"

@@ -279,6 +279,42 @@ def test_after_a_restart_a_workload_runs_on_its_disk_or_not_at_all(form: str, vm
         assert (state, text) == before
 
 
+OTHERS = """mkdir -p '/mnt/my disk'
+mkfs.ext4 -q "$(by_lun 0)"
+mount "$(by_lun 0)" '/mnt/my disk'
+use_disk /azbench/data ext4 64 'fill /mnt/my disk' token "$(by_lun 0)"
+"""
+
+
+@pytest.mark.slow
+def test_a_vm_of_others_is_left_with_nothing_of_ours_and_all_of_theirs(vm: Vm, tmp_path: Path) -> None:
+    """Paths that hold blanks, a mount in our folder, a process that has our worker's number."""
+    make_image(tmp_path / "images" / "disk", 64 << 20)
+    vm.attach(0, "disk", 512)
+    assert called_there(vm, OTHERS)[0] == "Succeeded"
+    bound = "mkdir -p '/mnt/my disk/azbench-data/in' /theirs; echo kept >/theirs/file; mount --bind /theirs"
+    assert called_there(vm, f"{bound} '/mnt/my disk/azbench-data/in'; leave")[0] == "Failed"
+    assert called_there(vm, "cat /theirs/file; umount '/mnt/my disk/azbench-data/in'") == (
+        "Succeeded",
+        "kept\n",
+    )
+    theirs = 'setsid sleep 600 >/dev/null 2>&1 & echo "$!" >"$home/worker"; echo "$!" >/theirs/process'
+    assert called_there(vm, theirs)[0] == "Succeeded"
+    assert called_there(vm, "leave")[0] == "Succeeded"
+    kept = "kill -0 \"$(cat /theirs/process)\"; ls '/mnt/my disk'; ls -d /azbench || echo gone"
+    assert called_there(vm, kept)[1].split()[:1] == ["lost+found"]
+    assert "gone" in called_there(vm, kept)[1]
+
+
+@pytest.mark.slow
+def test_memory_that_is_swapped_to_is_no_file_system(vm: Vm, tmp_path: Path) -> None:
+    make_image(tmp_path / "images" / "disk", 64 << 20)
+    vm.attach(0, "disk", 512)
+    swapped = 'lsblk() { echo "[SWAP]"; }'  # the machine under the emulation shall not swap to it
+    state, text = called_there(vm, f"{swapped}; use_disk /azbench/data ext4 64 '' token \"$(by_lun 0)\"")
+    assert state == "Failed" and "has no file system that is mounted" in text
+
+
 @pytest.mark.slow
 def test_a_disk_whose_formatting_was_cut_short_is_formatted(vm: Vm, tmp_path: Path) -> None:
     make_image(tmp_path / "images" / "disk", 64 << 20)

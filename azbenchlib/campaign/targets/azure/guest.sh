@@ -204,7 +204,7 @@ use_disk() {
     [ -b "$device" ] || fail "the VM has no such disk"
     where=$(lsblk -n -o MOUNTPOINT "$device" | grep . | head -n 1) || true
     if [ "$form" != raw ]; then
-        [ -n "$where" ] || fail "$device has no file system that is mounted; mount it, or, where it is empty," \
+        [ "${where#/}" != "$where" ] || fail "$device has no file system that is mounted; mount it, or, where it is empty," \
             "have it driven bare (raw: true in a measurement file, --raw of a probe)"
         use_folder "$where" "$mount" "$kib" "$words"
         return
@@ -227,17 +227,17 @@ use_folder() {
     [ "$free" -ge "$3" ] || [ "$4" = "fill $1" ] || fail "$1 has $free KiB to spare, and $3 KiB are needed; measure less," \
         "or permit it with the words 'fill $1'"
     folder=${1%/}/azbench-data
-    if ! grep -qsxF "$folder $2" "$home/ours"; then
+    if ! grep -qsxF "$2 $folder" "$home/ours"; then
         mkdir "$folder" || fail "$folder is there already, and is not ours to use; remove it"
     fi
     ours "$folder" "$2"
 }
 
-# ours WHAT LINK: a link of our own, noted so that it can be removed, with the folder that it leads to.
+# ours WHAT LINK: a link of our own, noted so that it can be removed, with the folder that it leads to; its path may hold blanks.
 ours() {
     [ ! -e "$2" ] && [ ! -L "$2" ] || [ "$(readlink "$2")" = "$1" ] ||
         fail "$2 is there already; give the disk another path with mount:"
-    grep -qsxF "$1 $2" "$home/ours" || printf '%s %s\n' "$1" "$2" >>"$home/ours"
+    grep -qsxF "$2 $1" "$home/ours" || printf '%s %s\n' "$2" "$1" >>"$home/ours"
     made "$(dirname "$2")"
     ln -sfn "$1" "$2"
 }
@@ -250,9 +250,12 @@ made() {
     printf '%s\n' "$1" >>"$home/made"
 }
 
-# leave: end the worker with all that it started, and remove what is ours.
+# leave: end the worker with all that it started, and remove what is ours. Where none is at work, as after a restart of the
+# VM, its number may be that of somebody else's process by now. What somebody has mounted in a folder of ours stays.
 leave() {
-    if [ -s "$home/worker" ]; then
+    point=$(grep -o ' [^ ]*/azbench-data/[^ ]* ' /proc/self/mountinfo | head -n 1)
+    [ -z "$point" ] || fail "$point is mounted in a folder of azbench; unmount it"
+    if [ -s "$home/worker" ] && ! flock -n "$home/lock" true; then
         session=$(cat "$home/worker")
         pkill -TERM -s "$session" || true
         left=30
@@ -260,7 +263,7 @@ leave() {
         pkill -KILL -s "$session" || true
     fi
     if [ -e "$home/ours" ]; then
-        while read -r what link; do
+        while read -r link what; do
             [ ! -L "$link" ] || rm -f "$link"
             case $what in */azbench-data) rm -rf "$what" ;; esac
         done <"$home/ours"
@@ -353,7 +356,7 @@ manage() {
 
 # over TAG EARLY_S: whether the moment that a tag tells is over, or will be soon; not where there is none.
 over() {
-    ends=$(printf %s "$tags" | tr ',{' '\n\n' | sed -n "s/^ *\"$1\" *: *\"\([^\"]*\)\".*/\1/p")
+    ends=$(printf %s "$tags" | tr ',{' '[\n*]' | sed -n "s/^ *\"$1\" *: *\"\([^\"]*\)\".*/\1/p")
     [ -n "$ends" ] && ends=$(date -d "$ends" +%s) && [ "$((ends - $2))" -le "$(date +%s)" ]
 }
 
@@ -376,7 +379,7 @@ agent() {
 # follow ID: start the worker of a list when no other one is at work any more, and wait for its end.
 follow() {
     printf %s "$1" >"$home/current"
-    cp "$0" "$home/agent-$1"
+    cp "$0" "$home/agent-$1.part" && mv "$home/agent-$1.part" "$home/agent-$1" # a worker may be reading it
     exec 9>"$home/lock"
     flock 9
     azbench_worker=1 setsid sh "$home/agent-$1" </dev/null >"$home/agent.log" 2>&1 &

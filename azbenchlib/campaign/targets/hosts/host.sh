@@ -49,14 +49,21 @@ look() {
     elif [ -d "$real" ]; then
         fact kind directory
         [ -w "$real" ] && [ -x "$real" ] && fact writable yes
-        df -Pk -- "$real" | tail -n 1 | while read -r _ total _ free _; do
-            fact total_bytes $((total * 1024))
-            fact free_bytes $((free * 1024))
-        done
+        room "$real"
         if direct_works "$real"; then fact direct yes; fi
     elif [ -e "$real" ]; then
         fact kind other
     fi
+}
+
+# room DIRECTORY: the size of its file system and what is free. Names of shares and of mount points may hold blanks.
+room() {
+    said=$(df -Pk -- "$1" | tail -n 1 | tr -s ' ')
+    said=${said%%% /*} said=${said% *} # "SHARE SIZE USED FREE"
+    case ${said##* } in '' | *[!0-9]*) return 0 ;; esac
+    fact free_bytes $((${said##* } * 1024))
+    said=${said% * *}
+    fact total_bytes $((${said##* } * 1024))
 }
 
 # direct_works DIRECTORY: whether the page cache can be bypassed there. The file to try it with lies in a folder of our own,
@@ -88,12 +95,18 @@ alive() {
 # start TOKEN NAME: begin a run, whose script comes as the function `write_script`, unless it was begun before.
 start() {
     run=$home/$1/$2
-    if [ -e "$run/status" ] || alive "$run"; then return; fi
-    rm -rf -- "$run"
-    folder "$run/out" && write_script >"$run/script" || exit 3
+    if ! { folder "$home/$1" && mkdir "$run" 2>/dev/null; }; then
+        left=50 # for another agent may be about to begin it
+        while [ "$left" -gt 0 ] && [ ! -e "$run/pid" ]; do pause; left=$((left - 1)); done
+        if [ -e "$run/status" ] || alive "$run"; then return; fi
+        finish "$run" # what it ran may have outlived its worker, and would disturb the next
+        rm -rf -- "$run"
+        mkdir "$run" || exit 3
+    fi
+    mkdir "$run/out" && write_script >"$run/script" || exit 3
     own=$(command -v setsid) # a session of its own, where that can be had
     (trap '' HUP; exec $own sh "$run/script" "$run") </dev/null >/dev/null 2>&1 &
-    printf %s $! >"$run/pid"
+    printf %s $! >"$run/pid.part" && mv "$run/pid.part" "$run/pid"
     left=50 # until it can be seen at work, so that nobody takes it for gone
     while [ "$left" -gt 0 ] && [ ! -e "$run/status" ] && ! alive "$run"; do pause; left=$((left - 1)); done
 }
@@ -138,28 +151,35 @@ within() {
     done
 }
 
+# finish RUN: end its worker, and all that is at work in its folder.
+finish() {
+    if alive "$1"; then
+        kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid" 2>/dev/null
+        left=5 # fio tells its jobs to end, and ends after them
+        while [ "$left" -gt 0 ] && [ -n "$(within "$1")" ]; do pause; left=$((left - 1)); done
+        kill -KILL -- "-$pid" 2>/dev/null
+    fi
+    left=25
+    while [ "$left" -gt 0 ] && [ -n "$(within "$1")" ]; do
+        # shellcheck disable=SC2046  # a word for each process
+        kill -KILL $(within "$1") 2>/dev/null
+        pause
+        left=$((left - 1))
+    done
+}
+
 # stop TOKEN [DATA]: end what runs, also in the folder of data, where a server is at work.
 stop() {
     for run in "$home/$1"/* "${2:-}"; do
-        [ -d "$run" ] || continue
-        if alive "$run"; then
-            kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid" 2>/dev/null
-            left=5 # fio tells its jobs to end, and ends after them
-            while [ "$left" -gt 0 ] && [ -n "$(within "$run")" ]; do pause; left=$((left - 1)); done
-            kill -KILL -- "-$pid" 2>/dev/null
-        fi
-        left=25
-        while [ "$left" -gt 0 ] && [ -n "$(within "$run")" ]; do
-            kill -KILL $(within "$run") 2>/dev/null
-            pause
-            left=$((left - 1))
-        done
+        if [ -d "$run" ]; then finish "$run"; fi
     done
-    true
 }
 
-# leave TOKEN DATA: remove all that the campaign made here.
+# leave TOKEN DATA: remove all that the campaign made here; where somebody has mounted something in a folder of it, nothing.
 leave() {
+    while read -r _ _ _ _ point _; do
+        case $point in *"$1"/*) echo "$point is mounted in a folder of azbench; unmount it" >&2; exit 3 ;; esac
+    done </proc/self/mountinfo
     rm -rf -- "${home:?}/$1" "/tmp/azbench-${1:?}"
     if [ -n "$2" ]; then rm -rf -- "$2"; fi
     for lock in "$home"/lock*; do
