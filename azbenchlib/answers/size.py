@@ -23,7 +23,7 @@ from azbenchlib.answers.document import (
 from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, AS_SECONDS, Figure, FigureUnit, money
 from azbenchlib.core import schema
 from azbenchlib.core.units import MB, NBSP
-from azbenchlib.sizing import device_text
+from azbenchlib.sizing import device_text, saturation
 from azbenchlib.sizing import text as words
 from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE
 from azbenchlib.sizing.to_json import record
@@ -109,7 +109,9 @@ class Sized(Answer):
         -------
         DataFrame
             design, vm, disks, redundancy, price_per_month, currency, throttled_at_least_s,
-            throttled_at_most_s, throttled_times (how often), throttled_share (of the time, at least).
+            throttled_at_most_s, throttled_times (how often), throttled_share (of the time, at least),
+            credits_last_s (how long credits carry a load that is more than the design gives for good; NA: it
+            gives it for good).
         """
         answer = self.result
         designs = {
@@ -180,8 +182,9 @@ def _throttled(answer: SizeAnswer, outcome: Outcome) -> Iterator[Part]:
         "at_least": Figure(least, AS_SECONDS, _FROM, text=words.span(least)),
         "at_most": Figure(most, AS_SECONDS, _FROM, text=words.span(most)),
         "share": Figure(outcome.share, _SHARE, _FROM),
+        "credits": Figure(outcome.credits_last_s, AS_SECONDS, _FROM),
     }
-    share = " ({share} of the time at least)" if least else ""
+    share = " ({share} of the time at least)" if least and outcome.credits_last_s is None else ""
     yield Sentence(f"Throttled: {words.bounds_template(outcome)}{share}", bounds)
     times = [Sentence(words.throttled_at(answer.history, time)) for time in outcome.times(_TIMES)]
     more = len(outcome.replayed.throttled) - _TIMES
@@ -214,6 +217,8 @@ def _load(answer: SizeAnswer) -> Iterator[Part]:
         for name, *values in words.load_figures(answer)
     ]
     yield FigureTable(columns=_LOAD, rows=[TableRow(cells) for cells in rows])
+    if told := saturation.sentence(answer.telemetry.held_back):
+        yield Sentence(f"Attention: {told}", tone=Tone.DOUBT)
     for choice in answer.telemetry.choices.values():
         if doubt := device_text.unclear(choice):
             yield Sentence(f"Attention: {doubt}", tone=Tone.DOUBT)
@@ -236,4 +241,5 @@ def _record(answer: SizeAnswer, name: str, outcome: Outcome) -> dict[str, Any]:
         "throttled_at_most_s": outcome.at_most_s,
         "throttled_times": len(outcome.replayed.throttled),
         "throttled_share": outcome.share,
+        "credits_last_s": outcome.credits_last_s,
     }

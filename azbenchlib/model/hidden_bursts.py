@@ -7,6 +7,8 @@ can wait for the setup, however it came, for a line that is served at its limits
 is done. Burst limits count only where there are credits however the load came: where the largest bursts of
 this interval and of the one before, one right after the other, leave some, and nothing older waits.
 
+A history comes again and again: its first pass tells what credits are left, and what still waits.
+
 With `burst_factor`, the load is never more than so many times the mean of its interval; an interval whose
 highest load fits all limits then throttles nothing by itself.
 """
@@ -24,7 +26,7 @@ from azbenchlib.model.passed_limits import PassedLimit
 def throttled_at_most_s(
     limits: Sequence[PassedLimit], history: LoadHistory, burst_factor: float = math.inf
 ) -> float:
-    """Seconds in which something may have waited, at most.
+    """Seconds in which something may have waited, at most, in a history that comes again and again.
 
     Parameters
     ----------
@@ -45,7 +47,9 @@ def throttled_at_most_s(
     steady = [limit.listed[0] for limit in limits if not limit.credit_s]
     bursting = [_Credits(limit, lengths) for limit in limits if limit.credit_s]
     waiting = total = 0.0
-    for i, length in enumerate(lengths):
+    for i, length in (*enumerate(lengths), *enumerate(lengths)):
+        if not i:
+            total = 0.0
         busy = max(
             (*(need[i] for need in steady), *(credits.need(i, waiting > 0) for credits in bursting)),
             default=0.0,
@@ -73,7 +77,7 @@ class _Credits:
 
     def _spent(self, i: int) -> float:
         """In the largest bursts of an interval and of the one before."""
-        return self.most[i] + (self.most[i - 1] if i else 0.0)
+        return self.most[i] + self.most[i - 1]
 
     def need(self, i: int, waits: bool) -> float:
         """What an interval needs, of the burst limit where there are credits for certain."""

@@ -89,6 +89,13 @@ class LoadHistory:
         part = {name: values[first:last] for name, values in self._figures().items()}
         return LoadHistory(t_s=self.t_s[first:last], clock=self.clock, **part)
 
+    def repeated(self, times: int) -> LoadHistory:
+        """The same so many times, one after the other."""
+        span_s = self.t_s[-1] + self.interval_s[-1] - self.t_s[0]
+        figures = {name: np.tile(values, times) for name, values in self._figures().items()}
+        t_s = np.concatenate([self.t_s + number * span_s for number in range(times)])
+        return LoadHistory(t_s=t_s, clock=self.clock, **figures)
+
     def times(self, factor: float) -> LoadHistory:
         """The same with so many times the rates."""
         return replace(

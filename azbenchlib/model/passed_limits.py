@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -42,6 +43,22 @@ class PassedLimit:
     def listed(self) -> tuple[list[float], list[float]]:
         """Both needs as lists: single values of these are found faster than those of arrays."""
         return self.need.tolist(), self.burst_need.tolist()
+
+    def lasts_s(self, lengths: Series) -> float:
+        """How long full credits last a load that comes again and again; infinite: for ever.
+
+        Parameters
+        ----------
+        lengths : ndarray
+            Of the intervals in s, shape (n,).
+        """
+        above = float(np.average(self.need, weights=lengths)) - 1
+        return self.credit_s / above if above > _ROUNDING else math.inf
+
+    def repeated(self, times: int) -> PassedLimit:
+        """What a load needs that comes so many times."""
+        need, burst_need = (np.tile(one, times) for one in (self.need, self.burst_need))
+        return replace(self, need=need, burst_need=burst_need)
 
     @cached_property
     def above_base(self) -> npt.NDArray[np.intp]:

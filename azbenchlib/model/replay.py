@@ -18,8 +18,9 @@ seconds: the ticks of the throttle are not part of it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +30,11 @@ from azbenchlib.model.load_history import LoadHistory, Series
 from azbenchlib.model.passed_limits import PassedLimit
 
 _EXACT = 1e-6  # s; a place that is so near to an event is there
+_PASSES = (
+    2,
+    4,
+    16,
+)  # that are tried until credits are alike after two; what still differs then counts as it is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +72,9 @@ class Replayed:
         By label, of limits with a burst: the share that is left at the end of each interval, shape (n,).
     delay_s : ndarray
         At the end of each interval: for how long what is served then was throttled, shape (n,).
+    credits_last_s : float, optional
+        The history needs more than a limit gives for good: after so long, when it comes again and again, its
+        credits are used up, and the load waits ever longer. None: it can go on for ever.
     """
 
     throttled: tuple[Throttling, ...]
@@ -73,10 +82,13 @@ class Replayed:
     left_s: float
     credits: tuple[tuple[Label, Series], ...]
     delay_s: Series
+    credits_last_s: float | None = None
 
     @property
     def seconds(self) -> float:
-        """How long the load was throttled in all."""
+        """How long the load was throttled in all; where it cannot go on for ever, all the time in the end."""
+        if self.credits_last_s is not None:
+            return self.duration_s
         return sum(one.seconds for one in self.throttled)
 
     @property
@@ -109,6 +121,65 @@ def replay(
     if not limits:
         raise InputError("nothing limits the setup: no limit of it is documented")
     return _Replay(limits, history, stop_after_s).run()
+
+
+def replay_for_good(
+    limits: Sequence[PassedLimit], history: LoadHistory, stop_after_s: float | None = None
+) -> Replayed:
+    """Serve a history that comes again and again: the pass after which credits are as they were before it.
+
+    Parameters are those of :func:`replay`. A history that needs more of a limit than that gives for good has
+    no such pass; it is served once, with full credits, and `credits_last_s` is told.
+
+    Raises
+    ------
+    InputError
+        When there is no limit.
+    """
+    first = replay(limits, history, stop_after_s)
+    lasts_s = min((limit.lasts_s(history.interval_s) for limit in limits), default=math.inf)
+    if lasts_s < math.inf:
+        return replace(first, credits_last_s=lasts_s)
+    stopped = stop_after_s is not None and first.seconds > stop_after_s
+    if stopped or _as_at_begin(first):
+        return first
+    for passes in _PASSES:
+        whole = replay([limit.repeated(passes) for limit in limits], history.repeated(passes))
+        before, last = (_pass(whole, number, passes) for number in (passes - 2, passes - 1))
+        if _alike(before, last):
+            break
+    return last
+
+
+def _as_at_begin(one: Replayed) -> bool:
+    """Whether a replay ends with full credits and nothing waiting."""
+    return not one.delay_s[-1] and all(left[-1] >= 1 for _, left in one.credits)
+
+
+def _alike(one: Replayed, other: Replayed) -> bool:
+    """Whether two passes end with the same credits, and the same load waiting."""
+    ends = [(one.delay_s[-1], other.delay_s[-1])]
+    ends += [(a[-1], b[-1]) for (_, a), (_, b) in zip(one.credits, other.credits, strict=True)]
+    return all(math.isclose(a, b, abs_tol=_EXACT) for a, b in ends)
+
+
+def _pass(whole: Replayed, number: int, passes: int) -> Replayed:
+    """One pass of a history that was served several times, as if it were the only one."""
+    duration = whole.duration_s / passes
+    n = len(whole.delay_s) // passes
+    begin, places = number * duration, slice(number * n, (number + 1) * n)
+    throttled = (
+        replace(one, start_s=max(one.start_s - begin, 0.0), end_s=min(one.end_s - begin, duration))
+        for one in whole.throttled
+        if one.start_s < begin + duration and one.end_s > begin
+    )
+    return Replayed(
+        throttled=tuple(throttled),
+        duration_s=duration,
+        left_s=float(whole.delay_s[places][-1]),
+        credits=tuple((label, left[places]) for label, left in whole.credits),
+        delay_s=whole.delay_s[places],
+    )
 
 
 class _Replay:

@@ -39,6 +39,11 @@ class Outcome:
         return self.design.replayed
 
     @property
+    def credits_last_s(self) -> float | None:
+        """How long its credits carry a load above what it gives for good; None: it gives that for good."""
+        return self.replayed.credits_last_s
+
+    @property
     def at_least_s(self) -> float:
         """Seconds throttled if the load of each interval came evenly."""
         return self.replayed.seconds

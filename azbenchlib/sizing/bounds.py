@@ -1,18 +1,22 @@
-"""How long a limit alone throttles a history, in closed form: what no setup with that limit can undercut.
+"""How long a limit alone throttles a history that comes again and again, in closed form.
+
+No setup with that limit undercuts it.
 
 A limit with base 1, burst c and full credits B (in seconds of the base) lets through what the curve
 ``min(c·t, t + B)`` does, so the load that waits at any time is
 
     max(L_c, L_1 − B),
 
-where L_r is what waits at a limit of r without credits: a running sum less its running minimum. Source: Le
-Boudec and Thiran, Network Calculus, 2001, theorem 1.5.1 (shapers whose curves are min-plus combined). More
-limits can only let things wait longer, so the time in which any of several limits alone throttles is a lower
-bound for all of them together; with loads that keep their proportions it is exact.
+where L_r is what waits at a limit of r without credits: a running sum less its running minimum, begun with
+what waits when the history ends. More than a limit gives for good waits all the time. Source: Le Boudec and
+Thiran, Network Calculus, 2001, theorem 1.5.1 (shapers whose curves are min-plus combined). More limits can
+only let things wait longer, so the time in which any of several limits alone throttles is a lower bound for
+all of them together; with loads that keep their proportions it is exact.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -57,6 +61,8 @@ def throttled_alone(limit: PassedLimit, lengths: Series) -> ThrottledAlone:
     """
     if not len(limit.above_base):
         return NEVER
+    if math.isfinite(limit.lasts_s(lengths)):
+        return ThrottledAlone(np.arange(len(lengths)), lengths, np.zeros(len(lengths)), float(lengths.sum()))
     before, slope = _waiting(limit.burst_need, lengths)
     at_begin, at_end = _positive(before, slope, lengths)
     if limit.credit_s > 0:
@@ -86,7 +92,8 @@ def _waiting(need: Series, lengths: Series) -> tuple[Series, Series]:
     """What waits at the begin of each interval, in seconds of the limit, and how fast it grows."""
     slope = need - 1
     total = np.concatenate([[0.0], np.cumsum(slope * lengths)])
-    return (total - np.minimum.accumulate(total))[:-1], slope
+    at_end = total[-1] - total.min()
+    return (total - np.minimum(np.minimum.accumulate(total), -at_end))[:-1], slope
 
 
 def _positive(before: Series, slope: Series, lengths: Series) -> tuple[Series, Series]:

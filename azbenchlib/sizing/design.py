@@ -11,7 +11,7 @@ from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.search import Candidate
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.passed_limits import Amount, PassedLimit, amounts, legs_of, needed, passed_limits
-from azbenchlib.model.replay import Replayed, replay
+from azbenchlib.model.replay import Replayed, replay_for_good
 from azbenchlib.model.setup import Setup
 from azbenchlib.sizing.bounds import NEVER, ThrottledAlone, seconds_together, throttled_alone
 
@@ -56,7 +56,7 @@ class Replays:
 
     def _throttled_s(self, setup: Setup) -> float:
         limits = passed_limits(setup, self.history, self.cache_hit)
-        return replay(limits, self.history, self.stop_after_s).seconds
+        return replay_for_good(limits, self.history, self.stop_after_s).seconds
 
     def _parts(self, setup: Setup) -> dict[object, ThrottledAlone]:
         """When each limit of a setup alone throttles, by all that decides it."""
@@ -108,8 +108,8 @@ class Design:
 
     @cached_property
     def replayed(self) -> Replayed:
-        """The history on it, to the end."""
-        return replay(self.limits, self.history)
+        """The history on it, to the end, when it comes again and again."""
+        return replay_for_good(self.limits, self.history)
 
 
 def design(

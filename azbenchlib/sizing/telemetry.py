@@ -15,6 +15,7 @@ from azbenchlib.sizing.counted_devices import DeviceChoice, choose
 from azbenchlib.sizing.fio_logs import jobs_with_one_log, of_fio_logs
 from azbenchlib.sizing.monitor import of_azure_monitor
 from azbenchlib.sizing.sampled_rates import LOAD_RATES
+from azbenchlib.sizing.saturation import HeldBack, held_back
 
 _TOGETHER_S = 1e-3  # ends and begins of intervals that are nearer are the same moment
 
@@ -35,6 +36,8 @@ class Telemetry:
         Time between the first and the last interval of which nothing is known.
     notes : tuple of str
         What was assumed, in sentences.
+    held_back : tuple of HeldBack
+        Disks that gave all they could while they were recorded.
     """
 
     history: LoadHistory
@@ -42,6 +45,7 @@ class Telemetry:
     interval_s: float
     missing_s: float
     notes: tuple[str, ...]
+    held_back: tuple[HeldBack, ...] = ()
 
     @property
     def devices(self) -> dict[str, tuple[str, ...]]:
@@ -100,7 +104,12 @@ def telemetry(
     if len(choices) > 1:
         notes.append(f"the loads of {len(choices)} hosts are added up, as on one VM")
     return Telemetry(
-        history=history, choices=choices, interval_s=usual, missing_s=max(0.0, missing), notes=tuple(notes)
+        history=history,
+        choices=choices,
+        interval_s=usual,
+        missing_s=max(0.0, missing),
+        notes=tuple(notes),
+        held_back=held_back(tables, rows),
     )
 
 

@@ -14,6 +14,10 @@ from azbenchlib.sizing.busiest import LabCheck
 
 CHEAPEST_DESIGN = "The cheapest design that meets the requirement"
 CHEAPER_DESIGN = "The best design among the cheaper ones"
+_MORE = "for the load is more than the design gives for good"
+_REPEATS = (
+    "the recorded load comes again and again: what credits are left at its end are there at its beginning"
+)
 NOT_IN_SIZES = (
     "CPU and memory of the VM, unless --vcpus and --ram state them",
     "the OS disk, snapshots, backup, network and licences; discounts and agreements",
@@ -36,13 +40,12 @@ def throttled_at(history: LoadHistory, one: Throttling) -> str:
     return f"{moment(history, one.start_s)}, {format_span(one.seconds)}, {one.labels[0].display_name}"
 
 
-def bounds(outcome: Outcome) -> str:
-    """How long an outcome is throttled, between its bounds."""
-    return bounds_template(outcome).format(at_least=span(outcome.at_least_s), at_most=span(outcome.at_most_s))
-
-
 def bounds_template(outcome: Outcome) -> str:
-    """The words of :func:`bounds`, with the names of the bounds in braces."""
+    """How long an outcome is throttled, between its bounds, whose names stand in braces."""
+    if outcome.credits_last_s is not None:
+        return (
+            f"all the time, {'after its credits have lasted {credits}' if outcome.credits_last_s else _MORE}"
+        )
     if outcome.at_most_s <= 0:
         return "never"
     if outcome.at_most_s == outcome.at_least_s:
@@ -62,7 +65,7 @@ def assumptions(answer: SizeAnswer) -> tuple[str, ...]:
         "the load of all devices goes to one volume of striped disks; "
         f"{demand.read_share:.0%} of its I/Os are reads",
         "the lower bound takes each interval's load as even; the upper one in any way, even all at once",
-        *(["credits are full at the begin"] if answer.best.design.setup.has_credits else []),
+        *([_REPEATS] if answer.best.design.setup.has_credits else []),
         "what is throttled waits in line and is served later",
     ]
     if answer.best.burst_factor != float("inf"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,6 +31,7 @@ def record(answer: SizeAnswer, checks: Sequence[LabCheck] = ()) -> dict[str, Any
             "interval_s": telemetry.interval_s,
             "duration_s": history.duration_s,
             "missing_s": telemetry.missing_s,
+            "held_back": [asdict(one) for one in telemetry.held_back],
         },
         "load": {
             names[name]: {"p50": median, "p95": high, "max": most}
@@ -74,6 +76,7 @@ def _outcome(answer: SizeAnswer, outcome: Outcome | None) -> dict[str, Any] | No
             "at_least_s": outcome.at_least_s,
             "at_most_s": outcome.at_most_s,
             "left_s": outcome.replayed.left_s,
+            "credits_last_s": outcome.credits_last_s,
             "times": [_throttling(answer.history, one) for one in outcome.times(_TIMES)],
             "times_in_all": len(outcome.replayed.throttled),
         },

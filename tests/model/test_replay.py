@@ -1,5 +1,6 @@
 """The replay of a history equals one that goes second by second, and what can be derived by hand."""
 
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -11,7 +12,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.model import VM, Cap, Disk, Setup
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.passed_limits import PassedLimit, ios_counted, passed_limits
-from azbenchlib.model.replay import replay
+from azbenchlib.model.replay import replay, replay_for_good
 
 KIB = 1024
 
@@ -159,3 +160,33 @@ def test_a_negative_or_missing_figure_is_refused() -> None:
     with pytest.raises(InputError, match="at least one"):
         LoadHistory(**dict.fromkeys(("t_s", "interval_s", "read_iops", "write_iops", "read_bytes_per_s",
                                      "write_bytes_per_s"), np.array([])))  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_history_that_comes_again_and_again_is_served_as_in_its_last_pass(seed: int) -> None:
+    random = Random(seed)  # noqa: S311
+    load = history([(random.choice([10, 60]), random.choice([0, 100, 400, 900]), 0) for _ in range(8)])
+    setup = disk_of(Cap(iops=500, burst_iops=800, bytes_per_s=6e6), VM(uncached=Cap(iops=700)))
+    limits = [replace(limit, credit_s=limit.credit_s / 60) for limit in passed_limits(setup, load)]
+    steady = replay_for_good(limits, load)
+    passes = [
+        replay([limit.repeated(times) for limit in limits], load.repeated(times)).seconds
+        for times in (39, 40)
+    ]
+    if steady.credits_last_s is None:
+        assert steady.seconds == pytest.approx(passes[1] - passes[0], abs=1e-3)
+        assert steady.seconds == pytest.approx(sum(one.seconds for one in steady.throttled))
+    else:
+        assert passes[1] - passes[0] == pytest.approx(load.duration_s) == steady.seconds
+
+
+def test_credits_last_as_long_as_the_mean_is_above_the_base() -> None:
+    """A constant load of 1.5 times the base spends half of it a second, however long it was recorded."""
+    for hours in (1, 4, 168):
+        load = history([(3600, 750, 0)] * hours)
+        served_again = replay_for_good(passed_limits(disk_of(Cap(iops=500, burst_iops=3500)), load), load)
+        assert served_again.credits_last_s == pytest.approx(3000 / 500 * 1800 / 0.5)
+        assert served_again.seconds == load.duration_s
+    load = history([(3600, 750, 0), (3600, 200, 0)])
+    again = replay_for_good(passed_limits(disk_of(Cap(iops=500, burst_iops=3500)), load), load)
+    assert again.credits_last_s is None and again.seconds == 0

@@ -14,7 +14,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, KIB
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.passed_limits import PassedLimit
-from azbenchlib.model.replay import replay
+from azbenchlib.model.replay import replay_for_good
 from azbenchlib.sizing.bounds import seconds_together, throttled_alone
 from azbenchlib.sizing.requirement import SizeRequirement
 from azbenchlib.sizing.search import SizeSearch
@@ -100,8 +100,8 @@ def test_a_limit_alone_holds_back_as_long_as_its_replay(seed: int) -> None:
     alone = [throttled_alone(limit, load.interval_s) for limit in limits]
     for limit, held in zip(limits, alone, strict=True):
         together = seconds_together([held], load.interval_s)
-        assert together == pytest.approx(replay([limit], load).seconds, abs=1e-3)
-    assert seconds_together(alone, load.interval_s) <= replay(limits, load).seconds + 1e-3
+        assert together == pytest.approx(replay_for_good([limit], load).seconds, abs=1e-3)
+    assert seconds_together(alone, load.interval_s) <= replay_for_good(limits, load).seconds + 1e-3
 
 
 def test_with_loads_that_keep_their_proportions_the_bound_is_exact() -> None:
@@ -115,7 +115,7 @@ def test_with_loads_that_keep_their_proportions_the_bound_is_exact() -> None:
         ]
         alone = [throttled_alone(limit, load.interval_s) for limit in limits]
         assert seconds_together(alone, load.interval_s) == pytest.approx(
-            replay(limits, load).seconds, abs=1e-3
+            replay_for_good(limits, load).seconds, abs=1e-3
         )
 
 
@@ -127,3 +127,28 @@ def test_more_that_may_be_throttled_is_never_dearer() -> None:
         best = SizeSearch(replace(requirement, throttled_s=seconds), market).cheapest()
         prices.append(float(best.price) if best else float("inf"))
     assert prices == sorted(prices, reverse=True)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_constant_load_gets_the_same_design_however_long_it_was_recorded(seed: int) -> None:
+    """Ten minutes of it could live on credits that seven days use up."""
+    random = Random(seed)  # noqa: S311
+    market, requirement = small_market.market(random), a_requirement(random)
+    iops, size = random.choice([20.0, 120.0, 400.0]), random.choice([4, 64, 300]) * KIB
+    prices = []
+    for minutes in (10, 168 * 60):
+        ones = np.ones(minutes // 5)
+        history = LoadHistory(
+            t_s=np.arange(len(ones)) * 300.0,
+            interval_s=ones * 300,
+            read_iops=ones * iops,
+            write_iops=ones * 0,
+            read_bytes_per_s=ones * iops * size,
+            write_bytes_per_s=ones * 0,
+        )
+        try:
+            best = SizeSearch(replace(requirement, history=history, throttled_s=60), market).cheapest()
+        except InputError:
+            best = None
+        prices.append(None if best is None else best.price)
+    assert prices[0] == prices[1]

@@ -14,7 +14,7 @@ from azbenchlib.azure.prices.rows import Meter
 from azbenchlib.core.units import GIB, MB
 from azbenchlib.model import Cap, Disk, Setup
 from azbenchlib.model.passed_limits import passed_limits
-from azbenchlib.model.replay import replay
+from azbenchlib.model.replay import replay_for_good
 from azbenchlib.sizing.requirement import SizeRequirement
 
 Priced = tuple[Fraction, str, Disk]
@@ -50,7 +50,7 @@ def cheapest_price(requirement: SizeRequirement, there: Market) -> Fraction | No
 
 def _does(requirement: SizeRequirement, setup: Setup) -> bool:
     limits = passed_limits(setup, requirement.history, requirement.demand.cache_hit)
-    return replay(limits, requirement.history).seconds <= requirement.throttled_s
+    return replay_for_good(limits, requirement.history).seconds <= requirement.throttled_s
 
 
 def _takes(vm_size, kind: str, disk: Disk) -> bool:
