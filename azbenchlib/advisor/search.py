@@ -63,8 +63,8 @@ class Candidate:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """The cheaper first; of what costs the same the simpler."""
-        return self.price, *_simpler(self.option), self.market.vms[self.vm_index].size
+        """The cheaper first; of what costs the same the simpler, on the larger VM."""
+        return self.price, *_simpler(self.option), *self.market.vms[self.vm_index].larger_first
 
 
 class Group:

@@ -95,8 +95,8 @@ class ConfigurationsAnswer(Answer):
         bound = "≤ " if record["price_bound"] == "<=" else ""
         price = record["price_per_month"]
         shown = Figure(price, money(self._currency, "month"), text=f"{bound}{price:,.2f}")
-        disks = f"{record['disks']} {record['redundancy'].removeprefix('LRS')}".strip()
-        return TableRow((record["name"], shown, record["vm"], disks, record["binding_limit"].display_name))
+        binding = record["binding_limit"].display_name
+        return TableRow((record["name"], shown, record["vm"], record["disks"], binding))
 
 
 class VolumesAnswer(Answer):

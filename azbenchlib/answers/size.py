@@ -155,9 +155,7 @@ def _use(load: pd.Series, lines: Sequence[tuple[str, float]]) -> float:
 
 
 def _what(design: Any) -> str:
-    disk = design.setup.disks[0]
-    redundancy = (disk.sku or "").partition("_")[2]
-    return f"{design.vm} with {disk.name}{f' {redundancy}' if redundancy != 'LRS' else ''}"
+    return f"{design.vm} with {design.setup.disks[0].name}"
 
 
 def _design(answer: SizeAnswer, outcome: Outcome) -> dict[str, Figure | str]:

@@ -1,12 +1,13 @@
 """The short notation of disks: ``P30x4:ReadOnly``, ``ultra:128GiB/10000iops/50MBps``, ``temp``.
 
-``[ROLE:]KIND[xN][/SIZE][:SIZE/IOPSiops/MBPSMBps][:CACHING][:hit=SHARE][:burst|noburst]``
+``[ROLE:]KIND[xN][/SIZE][:SIZE/IOPSiops/MBPSMBps][:ZRS][:CACHING][:hit=SHARE][:burst|noburst]``
 
 - ROLE: ``data`` (default), ``os``, or ``ephemeral`` followed by where it lies: ``cache``, ``temp``, ``nvme``.
 - KIND: a tier such as ``P30``, ``E10``, ``S30``; ``ultra`` or ``pv2``; ``temp`` or ``nvme``: the words of
   :mod:`azbenchlib.azure.disk_kinds`.
 - SIZE: where it is not the tier's own (``P50/4095GiB``); whole GiB. IOPS and MBps may end in k: ``10kiops``.
 - xN: N disks striped into one volume. Disks of their own are written one by one. ``4xP30`` is the same.
+- ZRS: zone-redundant storage, where the kind has it; ``LRS`` is the default.
 - CACHING: ``None`` (default), ``ReadOnly``, ``ReadWrite``; hit: share of reads that the cache serves.
 - burst: on-demand bursting is on; noburst: the disk does not burst.
 
@@ -32,6 +33,7 @@ from azbenchlib.core.units import GIB, MB, format_size, stated_rate, stated_size
 from azbenchlib.model.setup import PLACEMENTS, VM, Cap, Disk, Setup
 
 _RATE = re.compile(r"^(?P<value>\d{1,30}(?:\.\d{1,30})?k?)(?P<unit>iops|mbps|mb/s)$", re.I)
+_REDUNDANCIES = ("LRS", "ZRS")
 _MOST, _DIGITS = 1000, 4  # disks in a volume: far more than any VM takes
 _COUNTED = (
     re.compile(r"(?P<n>\d+) ?[x*] ?(?P<name>\D.*)", re.I),
@@ -53,6 +55,7 @@ class _Words:
     caching: str = "None"
     cache_hit: float | None = None
     bursting: bool | None = None
+    redundancy: str | None = None
     held_by_a_tier: bool = False  # whether the size only has to fit into one
     said: dict[str, str] = field(default_factory=dict)  # what was stated, in the word that did
 
@@ -125,7 +128,7 @@ def parse_disk(text: str, *, open_sizes: bool = False) -> Disk:
     return Disk(
         name=text.strip(),
         role=kind.key if kind.local else role,
-        sku=f"{kind.sku}_{named.redundancy}" if kind.sku else None,
+        sku=f"{kind.sku}_{words.redundancy or named.redundancy}" if kind.sku else None,
         tier=named.tier or _tier_by_size(text, named, words, open_sizes),
         size_bytes=words.sizes.get("size"),
         caching=words.caching,
@@ -266,6 +269,10 @@ def _check_words(text: str, kind: DiskKind, role: str, words: _Words) -> None:
             f"--disk '{text}': 'burst' is on-demand bursting, which {able} alone has, not {kind.label}; "
             "leave it out"
         )
+    there = () if kind.local else kind.redundancies
+    if words.redundancy and words.redundancy not in there:
+        which = f"; it has: {', '.join(there)}" if there else ": it is in the VM's host; leave it out"
+        raise InputError(f"--disk '{text}': {kind.label} has no {words.redundancy}{which}")
     if words.bursting is False and not kind.tiered:
         raise InputError(
             f"--disk '{text}': {kind.label} has no bursting that 'noburst' could switch off; leave it out"
@@ -282,6 +289,9 @@ def _read(text: str, part: str, words: _Words) -> None:
     if part.lower() in modes:
         words.state(text, "host caching", part)
         words.caching = modes[part.lower()]
+    elif part.upper() in _REDUNDANCIES:
+        words.state(text, "redundancy", part)
+        words.redundancy = part.upper()
     elif part.lower() in ("burst", "noburst"):
         words.state(text, "bursting", part)
         words.bursting = part.lower() == "burst"
@@ -302,7 +312,8 @@ def _read_size(text: str, piece: str, words: _Words) -> None:
     if not piece[:1].isdigit():
         modes = ", ".join(HOST_CACHING)
         raise InputError(
-            f"--disk '{text}': '{piece}' is not a size, IOPS, MBps, {modes}, hit=SHARE, burst or noburst"
+            f"--disk '{text}': '{piece}' is not a size, IOPS, MBps, {', '.join(_REDUNDANCIES)}, {modes}, "
+            "hit=SHARE, burst or noburst"
         )
     try:
         n_bytes = stated_size(piece)

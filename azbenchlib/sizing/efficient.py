@@ -19,7 +19,7 @@ _NONE = -1.0  # a limit that is not documented is no use and stands for none
 
 
 def efficient_vms(market: Market, suiting: Sequence[int]) -> list[int]:
-    """The places of VM sizes that nothing undercuts, the cheapest first.
+    """The places of VM sizes that nothing undercuts, the cheapest first, of equal prices the larger.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def efficient_vms(market: Market, suiting: Sequence[int]) -> list[int]:
         Places of those that may be taken; those without a price are left out.
     """
     priced = [i for i in suiting if not math.isnan(market.vm_prices[i])]
-    ordered = sorted(priced, key=lambda i: (vm_price(market, i), market.vms[i].size))
+    ordered = sorted(priced, key=lambda i: (vm_price(market, i), market.vms[i].larger_first))
     merits = np.array([_merits(market.vms[i]) for i in ordered])
     return [ordered[i] for i in _not_undercut(merits)]
 

@@ -40,9 +40,9 @@ class _Pair:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """The cheaper first; of what costs the same the simpler."""
+        """The cheaper first; of what costs the same the simpler. VMs stay in order, the larger first."""
         disk = self.option.disk
-        return self.price, disk.caching != "None", disk.count, disk.name, self.vm_index
+        return self.price, disk.caching != "None", disk.count, disk.name
 
 
 class SizeSearch:

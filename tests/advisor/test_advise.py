@@ -251,7 +251,7 @@ def test_a_peak_that_asks_for_no_more_of_a_limit_needs_no_credits() -> None:
         peak=peak,
     )
     configuration = best(demand)
-    assert configuration.disks == "P10x18" and not configuration.bursts
+    assert configuration.disks == "P10x18:ZRS" and not configuration.bursts
 
 
 def test_a_read_only_cache_holds_d8s_v3_at_128_mbps_where_none_gives_192() -> None:
@@ -457,7 +457,7 @@ def test_on_demand_bursting_is_billed_for_the_peak() -> None:
 def test_a_disk_of_4_tib_is_cached_only_if_it_is_a_little_smaller() -> None:
     demand = Demand(size_bytes=3 * TIB, iops=2_000, cache_hit=0.8, read_share=1, latency="premium")
     cached = {one.disk.tier: one.disk for one in options(PREMIUM, True, demand, europe())}
-    assert (cached["P50"].size_bytes, cached["P50"].name) == (4_095 * GIB, "P50/4095GiB:ReadOnly")
+    assert (cached["P50"].size_bytes, cached["P50"].name) == (4_095 * GIB, "P50/4095GiB:ZRS:ReadOnly")
     assert not {"P60", "P70", "P80"} & set(cached)
 
 

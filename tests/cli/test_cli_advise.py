@@ -12,15 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import copied
+import numpy as np
 import programs
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.azure.prices.book import PRICE_COLUMNS
 from azbenchlib.cli.advise import advise
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.model.labels import Label
+from azbenchlib.model.notation import parse_disk
 
 APP = typer.Typer()
 APP.command()(advise)
@@ -354,9 +357,22 @@ def test_no_figure_is_cut_off_in_80_columns(monkeypatch: pytest.MonkeyPatch) -> 
 def test_zone_redundancy_is_told_wherever_disks_are(tmp_path: Path) -> None:
     file = tmp_path / "w.csv"
     file.write_text("name,iops,size,zrs\nsafe,2000,500GiB,yes\n")
-    assert "P10x5 ZRS" in run("--workloads", str(file), *PLACE)
+    assert "P10x5:ZRS" in run("--workloads", str(file), *PLACE)
     (one, *_) = designs("--iops", "2000", "--size", "500GiB", "--zrs", *PLACE)
+    assert parse_disk(one["disks"]).sku.endswith("_ZRS")  # what is printed can be given to other verbs
     assert " ZRS" in one["why_not_cheaper"][0]
+
+
+def test_of_vms_at_the_same_price_the_larger_is_advised() -> None:
+    """Constrained sizes cost what their parents do, and have a quarter of the vCPUs."""
+    (first, *_) = designs("--iops", "1000", "--size", "128GiB", "--ram", "128GiB", *PLACE)
+    there = market("westeurope", as_of="2026-11-20")
+    picked = next(vm_size for vm_size in there.vms if vm_size.size == first["vm"])
+    alike = [
+        there.vms[i] for i in np.flatnonzero(there.vm_prices == there.vm_prices[there.vms.index(picked)])
+    ]
+    assert any("-" in vm_size.size for vm_size in alike)
+    assert picked.vcpus == max(vm_size.vcpus or 0 for vm_size in alike)
 
 
 def shown(columns: int, *arguments: str) -> str:

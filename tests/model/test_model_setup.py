@@ -65,6 +65,7 @@ AZ_ULTRA = {
                 cache_hit=0.9,
             ),
         ),
+        ("P30x2:zrs", Disk(name="P30x2:zrs", sku="Premium_ZRS", tier="P30", count=2, striped=True)),
         ("S30", Disk(name="S30", sku="Standard_LRS", tier="S30")),
         ("P4:None:noburst", Disk(name="P4:None:noburst", sku="Premium_LRS", tier="P4", bursting=False)),
         ("P50/4095GiB", Disk(name="P50/4095GiB", sku="Premium_LRS", tier="P50", size_bytes=4095 * GIB)),

@@ -14,6 +14,7 @@ PARTS = {
     "IOPS": ["100iops", "2kiops"],
     "MBps": ["100MBps", "50mbps"],
     "size": ["512GiB", "1TiB"],
+    "redundancy": ["ZRS", "lrs"],
 }
 
 
@@ -34,6 +35,9 @@ PARTS = {
         ("E30:burst", ("on-demand bursting", "Premium SSD")),
         ("temp:burst", ("on-demand bursting",)),
         ("ultra:128GiB:noburst", ("noburst",)),
+        ("P30:ZRS:LRS", ("ZRS", "LRS", "redundancy")),
+        ("pv2:1TiB:ZRS", ("Premium SSD v2 has no ZRS", "it has: LRS")),
+        ("temp:ZRS", ("has no ZRS", "leave it out")),
         ("os:temp", ("no OS disk", "os:P4")),
     ],
 )

@@ -129,9 +129,10 @@ def tier_disk(row: TierRow, count: int, cached: bool, redundancy: str, on_demand
     """So many disks of a tier as one volume."""
     size = tier_size(row, cached)
     name = f"{row.name}{f'x{count}' if count > 1 else ''}"
+    words = {"ZRS": redundancy == "ZRS", "ReadOnly": cached, "burst": on_demand}
     smaller = f"/{size // GIB}GiB" if size != row.size_bytes else ""
     return Disk(
-        name=f"{name}{smaller}{':ReadOnly' if cached else ''}{':burst' if on_demand else ''}",
+        name=":".join([f"{name}{smaller}", *(word for word, applies in words.items() if applies)]),
         sku=f"{row.sku}_{redundancy}",
         tier=row.name,
         size_bytes=size,

@@ -79,6 +79,11 @@ class VmSize:
     gone: str = ""
 
     @property
+    def larger_first(self) -> tuple[float, float, str]:
+        """The order of sizes that cost the same: more vCPUs, then more memory, then by name."""
+        return -(self.vcpus or 0), -(self.memory_bytes or 0.0), self.size
+
+    @property
     def size(self) -> str:
         """The name."""
         return self.vm.size or ""
