@@ -49,6 +49,7 @@ _ATTRIBUTES = (
     *("class", "id", "style", "title", "alt", "width", "height", "colspan", "rowspan", "scope", "start"),
 )
 _ADDRESSES = {"a": ("#", "https://", "http://", "mailto:"), "img": ("data:image/",)}
+_BESIDE = re.compile(r"(?!//)[\w./-]+(#[\w-]*)?")  # a file that lies beside the page, or below
 _STYLES = CSSSanitizer(
     allowed_css_properties=("text-align", "color", "background-color", "font-weight", "font-style"),
     allowed_svg_properties=(),
@@ -135,7 +136,8 @@ def harmless(html: str) -> str:
 def _is_allowed(tag: str, name: str, value: str) -> bool:
     """Whether an element may have an attribute; addresses lead to other pages, images are in the page."""
     if name in ("href", "src"):
-        return value.strip().lower().startswith(_ADDRESSES.get(tag, ())) and (tag == "a") == (name == "href")
+        leads = value.strip().lower().startswith(_ADDRESSES.get(tag, ()))
+        return (leads or (tag == "a" and bool(_BESIDE.fullmatch(value)))) and (tag == "a") == (name == "href")
     return name in _ATTRIBUTES
 
 

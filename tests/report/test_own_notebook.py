@@ -191,6 +191,8 @@ def test_what_is_no_notebook_for_a_report_is_refused(
         ("<style scoped>.a { color: red; }</style><p>a</p><SCRIPT>alert(1)</SCRIPT >", "<p>a</p>"),
         ('<p style="text-align: right; position: fixed">1</p>', '<p style="text-align: right;">1</p>'),
         ('<a href="javascript:x()">a</a><a href="data:text/html,x">b</a>', "<a>a</a><a>b</a>"),
+        ('<a href="02_queue.ipynb#Why">a</a><a href="//x.example/b">c</a>',
+         '<a href="02_queue.ipynb#Why">a</a><a>c</a>'),
         ('<a href="https://x.example/?a&b">a</a>', '<a href="https://x.example/?a&amp;b">a</a>'),
         ('<img src="https://x.example/a.png" alt="a"><img src="data:image/png;base64,AA==">',
          '<img alt="a"><img src="data:image/png;base64,AA==">'),
