@@ -229,6 +229,10 @@ def test_a_book_of_ones_own_counts(tmp_path: Path) -> None:
         ),
         (("--iops", "500", "--size", "1TiB", "--vm", "Standard_D8s_v33"), "nearest: Standard_D8s_v3"),
         (("--iops", "9000000", "--size", "1TiB"), "the nearest that is met, all else as it is"),
+        (
+            ("--iops", "40000", "--size", "2TiB", "--hit", "0.9", "--vm", "Standard_E16ds_v5"),
+            "(hits of the host cache do not count: no cached limit of Standard_E16ds_v5 is documented)",
+        ),
         (("--from", "ultra-disk-2019", "--workloads", "x.csv"), "either --from or --workloads"),
         (("--workloads", "x.csv", "--volume", "a:iops=1,size=1GiB"), "either --workloads or --volume"),
         ((*SMALL, "--bs", "3"), "--bs '3': an I/O of a disk has at least 512 B, such as 3k"),

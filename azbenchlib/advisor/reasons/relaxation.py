@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from azbenchlib.advisor.demands.demand import MOST_DISKS, Demand
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.offers.vm_choice import ANYTHING
@@ -38,7 +40,7 @@ def sentence(demand: Demand, market: Market) -> str:
         That nothing meets.
     market : Market
     """
-    there = f"no VM and disks in {market.region} meet this demand"
+    there = f"no VM and disks in {market.region} meet this demand{_uncounted_hits(demand, market)}"
     found = sorted(_less(demand, market), key=lambda pair: -pair[0])[:_SHOWN]
     if found:
         return (
@@ -48,6 +50,15 @@ def sentence(demand: Demand, market: Market) -> str:
     if dropped:
         return f"{there}; it is met {', or '.join(dropped)}"
     return f"{there}; relaxing any single requirement does not help; {_unpriced(demand, market)}"
+
+
+def _uncounted_hits(demand: Demand, market: Market) -> str:
+    """That no read counts as a hit of the host cache, where that is so on each VM size that suits."""
+    suiting = [market.vms[i] for i in np.flatnonzero(market.vm_sizes.suits(demand))]
+    if not demand.cache_hit or not suiting or any(vm_size.caching for vm_size in suiting):
+        return ""
+    which = suiting[0].size if len(suiting) == 1 else f"any of the {len(suiting)} VM sizes that suit"
+    return f" (hits of the host cache do not count: no cached limit of {which} is documented)"
 
 
 def _less(demand: Demand, market: Market) -> Iterator[tuple[float, str]]:
