@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _TIMES = 3  # of each design that are shown
 _DEVICES = 6  # that are named
-_RULE = f"By the {PERCENTILE}th percentile × {COMFORT:g}, as assessments do"
+_RULE = f"By the {PERCENTILE}th percentile of peaks of 10 min × {COMFORT:g}, as Azure Migrate assesses"
 _SHARE = FigureUnit("share", lambda value: f"{value:.2%}")
 _RATES = {"IOPS": AS_IOPS, "MB/s": AS_BYTES_PER_S}
 _FROM = "telemetry"

@@ -129,7 +129,7 @@ def size(
     if best is None:
         raise InputError(_nothing(requirement, market, search))
     below = search.next_cheaper(best)
-    rule = by_percentile(requirement.history, requirement.demand, market)
+    rule = by_percentile(requirement.history, requirement.demand, market, requirement.most_disks)
 
     def outcome(design: Design | None) -> Outcome | None:
         return None if design is None else Outcome(design=design, burst_factor=burst_factor)

@@ -12,7 +12,7 @@ from azbenchlib.model.replay import Throttling
 from azbenchlib.sizing import device_text, text
 from azbenchlib.sizing.answer import Outcome, SizeAnswer
 from azbenchlib.sizing.busiest import LabCheck
-from azbenchlib.sizing.percentile_rule import COMFORT, PERCENTILE
+from azbenchlib.sizing.percentile_rule import COMFORT, PEAK_S, PERCENTILE
 
 _TIMES = 100  # that are listed, the longest
 
@@ -52,6 +52,7 @@ def record(answer: SizeAnswer, checks: Sequence[LabCheck] = ()) -> dict[str, Any
         "next_cheaper": _outcome(answer, answer.next_cheaper),
         "by_percentile": {
             "percentile": PERCENTILE,
+            "peak_s": PEAK_S,
             "factor": COMFORT,
             "design": _outcome(answer, answer.by_percentile),
         },

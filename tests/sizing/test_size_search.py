@@ -16,6 +16,7 @@ from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.passed_limits import PassedLimit
 from azbenchlib.model.replay import replay_for_good
 from azbenchlib.sizing.bounds import seconds_together, throttled_alone
+from azbenchlib.sizing.percentile_rule import percentile, percentile_of_peaks
 from azbenchlib.sizing.requirement import SizeRequirement
 from azbenchlib.sizing.search import SizeSearch
 
@@ -152,3 +153,20 @@ def test_a_constant_load_gets_the_same_design_however_long_it_was_recorded(seed:
             best = None
         prices.append(None if best is None else best.price)
     assert prices[0] == prices[1]
+
+
+def test_the_percentile_is_of_peaks_of_ten_minutes() -> None:
+    """A minute of each hour at ten times the rate is in a sixth of the peaks, a sixtieth of the time."""
+    iops = np.tile(np.array([1000.0] + [100.0] * 59), 24)
+    history = LoadHistory(
+        t_s=np.arange(len(iops)) * 60.0,
+        interval_s=np.full(len(iops), 60.0),
+        read_iops=iops,
+        write_iops=iops * 0,
+        read_bytes_per_s=iops * KIB,
+        write_bytes_per_s=iops * 0,
+    )
+    assert percentile(history, history.iops, 95) == 100
+    assert percentile_of_peaks(history, history.iops) == 1000
+    rare = replace(history, read_iops=np.where(history.t_s < 3600, history.read_iops, 100.0))
+    assert percentile_of_peaks(rare, rare.iops) == 100

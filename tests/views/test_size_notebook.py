@@ -39,7 +39,7 @@ def test_the_designs_are_those_of_the_answer(sizing: Sizing) -> None:
     text = words(sizing.designs().html)
     assert (
         "The cheapest design that meets the requirement" in text
-        and "By the 95th percentile × 1.3" in text
+        and "By the 95th percentile of peaks of 10 min × 1.3" in text
         and "USD a month" in text
     )
     assert "between 0 s and" in text
