@@ -4,6 +4,9 @@ import secrets
 import uuid
 from typing import TYPE_CHECKING
 
+from azbenchlib.azure.catalog import lookup
+
+from .operations import now
 from .routing import COMPUTE, Answer, ArmError, Json, Request, not_emulated, route
 from .skus import GIB
 from .vm import make_image
@@ -12,6 +15,16 @@ if TYPE_CHECKING:
     from .arm import Arm
 
 DISK = COMPUTE + "/disks/{disk}"
+# test_disk_bursting, 2023, and test_vm_managed_disk, 2022: what Azure adds.
+ADDED: Json = {
+    "encryption": {"type": "EncryptionAtRestWithPlatformKey"},
+    "networkAccessPolicy": "AllowAll",
+    "publicNetworkAccess": "Enabled",
+}
+TIERS = {
+    **{"Standard": "Standard", "StandardSSD": "Standard"},
+    **{"Premium": "Premium", "PremiumV2": "Premium", "UltraSSD": "Ultra"},
+}
 CACHELESS = (
     "UltraSSD_LRS",
     "PremiumV2_LRS",
@@ -56,6 +69,16 @@ def _check(arm: "Arm", body: Json) -> None:
         raise ArmError("InvalidParameter", f"{name} disks must specify a zone in region {region}.")
 
 
+def _bought(sku: str, properties: Json) -> Json:
+    """The limits of a disk, and of a Premium SSD its tier, which are told whether they were bought or not."""
+    if sku in CACHELESS:
+        return properties
+    row = lookup.tier_for(sku, properties["diskSizeGB"] * GIB)
+    row = lookup.disk_tier(properties["tier"]) if properties.get("tier") else row
+    told = {"diskIOPSReadWrite": row.iops, "diskMBpsReadWrite": row.bytes_per_s // 10**6}
+    return {**properties, **told, **({"tier": row.name} if sku.startswith("Premium") else {})}
+
+
 @route("PUT PATCH", DISK)
 def put_disk(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
     old = arm.find(request.path)
@@ -69,9 +92,15 @@ def put_disk(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
         _check(arm, body)
         if properties["creationData"]["createOption"] != "Empty":
             raise not_emulated(f"a disk made with {properties['creationData']}")
-        properties |= {"diskState": "Unattached", "uniqueId": str(uuid.uuid4())}
+        properties |= {
+            "diskState": "Unattached",
+            "uniqueId": str(uuid.uuid4()),
+            "timeCreated": now(),
+            **ADDED,
+        }
         properties["diskSizeBytes"] = properties["diskSizeGB"] * GIB
-    made = arm.put(request.path, {**body, "properties": properties})
+    made = arm.put(request.path, {**body, "properties": _bought(body["sku"]["name"], properties)})
+    made["sku"] = made["sku"] | {"tier": TIERS[made["sku"]["name"].partition("_")[0]]}
     if not old:
         make_image(arm.images / image_name(made), properties["diskSizeBytes"])
     return Answer(made, 202, operation=arm.start(lambda: made))

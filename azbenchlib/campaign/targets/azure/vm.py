@@ -13,8 +13,8 @@ from azbenchlib.core.errors import AzbenchError
 
 FIRST_WAIT_S, _LONGEST_WAIT_S = 2, 20
 _TIMED_OUT = "TimedOut"  # Source: Microsoft Learn, "Run scripts in your Linux VM", ExecutionState, 2026
-# The agent on a Linux VM never says so itself: a script that it stopped has failed, with the exit code -1. Where
-# no script ran, its message alone tells why, and in 2022 the state was Running even so.
+# The agent on a Linux VM never says so itself: a script that it stopped has failed, with the exit code -1.
+# Where no script ran, its message alone tells why, and in 2022 the state was Running even so.
 # Source: Azure/run-command-handler-linux, internal/exec/exec.go and commandProcessor.go, read 2026-11-28;
 # recording test_run_command_v2.yaml in Azure/azure-cli, of 2022-05-19.
 _STOPPED, _FAILED, _BY_ITSELF = -1, "Execution failed", "command terminated with exit status"
