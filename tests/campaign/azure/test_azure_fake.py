@@ -426,7 +426,7 @@ def test_a_script_that_fails_while_az_is_content(ready: Azure) -> None:
     ready.faults.kill_script("/runCommands/fio$")
     ready.az(*command("create", "fio", "--script", "echo never"))
     seen = view(ready, "fio")
-    assert (seen["executionState"], seen["exitCode"], seen["output"]) == ("Failed", -1, "")
+    assert (seen["executionState"], seen["exitCode"], seen["output"]) == ("Failed", 137, "")
     ready.faults.cut_output(2)
     assert [invoke(ready, "vm", "echo now")[0] for _ in range(2)] == ["w\n", "now\n"]
 

@@ -119,6 +119,20 @@ def test_an_operation_begins_and_ends_as_recorded(group: Azure, path: str) -> No
 
 
 @pytest.mark.slow
+def test_an_address_to_read_a_disk_by_is_as_recorded(group: Azure) -> None:
+    """Nothing at once; then one whose signature is escaped."""
+    ask(group, "PUT", DISK, BODIES[DISK])
+    path = f"{DISK}/beginGetAccess"
+    begun = ask(group, "POST", path, {"access": "Read", "durationInSeconds": 10})
+    assert is_as_recorded("POST", path, begun.status, begun.headers, begun.body)
+    (_, told) = (followed(group, begun.headers[LOCATION]) for _ in range(2))
+    address = r"https://[^/]+/md-[^/?]+/[^/?]+/abcd\?sv=2018-03-28&sr=b&si=[0-9a-f-]{36}&sig=[\w%]+"
+    assert told.status == 200 and re.fullmatch(address, told.body["accessSAS"])
+    assert {"%2B", "%2F", "%3D"} <= set(re.findall("%..", told.body["accessSAS"]))
+    assert ask(group, "GET", DISK).body["properties"]["diskState"] == "ActiveSAS"
+
+
+@pytest.mark.slow
 def test_a_group_that_is_deleted_is_there_until_all_of_it_is_gone(group: Azure) -> None:
     """202 as long as it goes on, then 200; whoever asks for the group sees that it is being deleted."""
     group.arm.deletion_s = 60.0
@@ -164,7 +178,8 @@ def test_a_whole_run_is_answered_as_recorded(
     begun = [one for one in signed_in.arm.log if {ASYNC, LOCATION} & set(one.told) and one.method != "GET"]
     unlike_recorded = [one for one in begun if not _is_known(one)]
     assert unlike_recorded == []
-    assert {(one.method, _end(one.method, one.path)) for one in begun} >= set(BEGINNINGS)
+    known = {key for key in BEGINNINGS if key[0] != "POST"}  # no disk is read where there is a container
+    assert {(one.method, _end(one.method, one.path)) for one in begun} >= known
     told = {end for end in ALWAYS for one in signed_in.arm.log if re.search(f"{end}$", one.path.lower())}
     assert told == set(ALWAYS)
     assert any(re.search(OPERATION, one.path) for one in signed_in.arm.log)

@@ -4,6 +4,7 @@ import json
 import re
 import threading
 import traceback
+import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -101,8 +102,11 @@ class Arm:
         """Give a resource, or refuse as Azure does."""
         found = self.find(resource_id)
         if found is None:
-            name = "/".join(resource_id.rpartition("/providers/")[2].split("/"))
-            raise ArmError("ResourceNotFound", f"The Resource '{name}' was not found.", 404)
+            before, _, name = resource_id.rpartition("/providers/")
+            where = f"under resource group '{before.rpartition('/')[2]}'"
+            more = "For more details please go to https://aka.ms/ARMResourceNotFoundFix"
+            text = f"The Resource '{name}' {where} was not found. {more}"  # test_vm_managed_disk, 2022
+            raise ArmError("ResourceNotFound", text, 404)
         return found
 
     def group(self, path: str) -> Json:
@@ -120,6 +124,8 @@ class Arm:
         made["properties"] = dict(body.get("properties") or {})
         if kinds[0] != "Microsoft.Authorization":
             made["properties"]["provisioningState"] = "Succeeded"
+        if kinds[0] == "Microsoft.Network":
+            made["etag"] = f'W/"{uuid.uuid4()}"'
         if "/providers/" not in resource_id:
             kinds = ["Microsoft.Resources", "resourceGroups", kinds[-1]]
         its_id = re.sub("/resourcegroups/", "/resourceGroups/", resource_id, flags=re.IGNORECASE)

@@ -1,8 +1,10 @@
 """Managed disks: resources with an image file on this machine."""
 
+import base64
 import secrets
 import uuid
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from azbenchlib.azure.catalog import lookup
 
@@ -21,6 +23,7 @@ ADDED: Json = {
     "networkAccessPolicy": "AllowAll",
     "publicNetworkAccess": "Enabled",
 }
+ESCAPED = b"\xfb\xef\xbe\xff\xff\xff"  # in base64 with each of the signs that are escaped in an address
 TIERS = {
     **{"Standard": "Standard", "StandardSSD": "Standard"},
     **{"Premium": "Premium", "PremiumV2": "Premium", "UltraSSD": "Ultra"},
@@ -126,9 +129,10 @@ def grant_access(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
         raise ArmError("OperationNotAllowed", f"Disk {disk} is attached to a VM that runs.", 409)
     check_unread(found)
     account = f"md-{secrets.token_hex(6)}"
-    signature = f"sv=2018-03-28&sr=b&si={uuid.uuid4()}&sig={secrets.token_hex(16)}"
+    sign = quote(base64.b64encode(ESCAPED + secrets.token_bytes(26)), safe="")
+    signature = f"sv=2018-03-28&sr=b&si={uuid.uuid4()}&sig={sign}"
     arm.readable[account] = (signature, arm.images / image_name(found))
-    found["properties"] |= {"diskState": "ActiveSAS", "readAt": account}
+    found["properties"]["diskState"] = "ActiveSAS"
     answer = {"accessSAS": f"{arm.base}/{account}/container/abcd?{signature}"}
     return Answer(None, 202, operation=arm.start(lambda: answer))
 
@@ -136,7 +140,8 @@ def grant_access(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
 @route("POST", DISK + "/endGetAccess")
 def revoke_access(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
     found = arm.get(request.path.rpartition("/")[0])
-    arm.readable.pop(found["properties"].pop("readAt", ""), None)
+    image = arm.images / image_name(found)
+    arm.readable = {account: at for account, at in arm.readable.items() if at[1] != image}
     if not found.get("managedBy"):
         found["properties"]["diskState"] = "Unattached"
     return Answer(None, 202, operation=arm.start(lambda: None))
@@ -144,7 +149,7 @@ def revoke_access(arm: "Arm", request: Request, group: str, disk: str) -> Answer
 
 def check_unread(disk: Json) -> None:
     """Refuse what Azure does not do with a disk while it can be read by an address."""
-    if "readAt" in disk["properties"]:
+    if disk["properties"]["diskState"] == "ActiveSAS":
         text = f"There is an active shared access signature outstanding for disk {disk['name']}."
         raise ArmError("OperationNotAllowed", f"{text} Call EndGetAccess first.", 409)
 

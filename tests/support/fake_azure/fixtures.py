@@ -54,7 +54,8 @@ def azure(_azure: Azure, model_check: ModelCheck) -> Iterator[Azure]:
     yield _azure
     answers = [*_azure.arm.log]
     _azure.arm.reset()
-    assert model_check.differences(answers) == []
+    found = model_check.differences(answers)
+    assert not found, "not as Azure answers:\n" + "\n".join(found)
 
 
 @pytest.fixture

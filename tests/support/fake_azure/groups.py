@@ -43,7 +43,7 @@ ADDED: Mapping[str, Json] = {
     },
 }
 # Of a resource in a list: the rest is told of it alone.
-LISTED = ("id", "name", "type", "location", "tags", "sku", "kind", "managedBy", "identity", "zones")
+LISTED = ("id", "name", "type", "location", "tags", "sku", "kind", "managedBy", "identity")
 NOT_LISTED = ("Microsoft.Resources/", "Microsoft.Authorization/")
 PLAIN = (
     GROUP + "/providers/Microsoft.Network/{kind}/{name}",
@@ -120,8 +120,8 @@ def _put_schedule(arm: "Arm", request: Request) -> Json:
 def put_network(arm: "Arm", path: str, body: Json) -> Json:
     """Make a resource, with what Azure adds to it; a network with its subnets."""
     made = arm.put(path, body)
-    etag = {"etag": f'W/"{uuid.uuid4()}"'}
-    made |= etag | ({"sku": made["sku"] | {"tier": "Regional"}} if made.get("sku") else {})
+    etag = {"etag": made["etag"]}
+    made |= {"sku": made["sku"] | {"tier": "Regional"}} if made.get("sku") else {}
     properties = made["properties"]
     properties["resourceGuid"] = str(uuid.uuid4())
     kind = made["type"].rpartition("/")[2]
@@ -143,8 +143,7 @@ def put_network(arm: "Arm", path: str, body: Json) -> Json:
 def put_subnet(arm: "Arm", request: Request, group: str, name: str, subnet: str) -> Answer:
     """Change a subnet, which its network shows too."""
     is_new = arm.find(request.path) is None
-    made = arm.put(request.path, request.body) | {"etag": f'W/"{uuid.uuid4()}"'}
-    arm.resources[request.path.lower()] = made
+    made = arm.put(request.path, request.body)
     network = arm.get(request.path.rpartition("/subnets/")[0])
     for one in network["properties"].get("subnets", []):
         if one["name"] == subnet:

@@ -62,15 +62,17 @@ def schemas_of_az() -> list[tuple[str, re.Pattern[str], str, Path, str]]:
             url = re.search(r"format_url\(\s+\"([^\"]+)\"", part)
             version = re.search(r"\"api-version\", \"([^\"]+)\"", part)
             if method and url and version and "_build_schema_on_20" in part:
-                path = re.compile(re.sub(r"\{\w+\}", "(?:[^/]+|.+)", url[1]), re.IGNORECASE)
+                place = re.sub(r"^/\{\w+\}/", "/.+/", url[1])  # of any resource
+                path = re.compile(re.sub(r"\{\w+\}", "[^/]+", place), re.IGNORECASE)
                 found.append((method[1], path, version[1], file, part[: part.index("(")]))
     return found
 
 
 def schema_for(method: str, path: str, version: str) -> Any:
-    """The schema with which az reads the answer to a request; None where it has none."""
-    for its_method, pattern, its_version, file, name in schemas_of_az():
-        if (its_method, its_version) == (method, version) and pattern.fullmatch(path):
+    """The schema with which az reads the answer to a request, at best of that version."""
+    known = sorted(schemas_of_az(), key=lambda one: (one[2] == version, one[2]), reverse=True)
+    for its_method, pattern, _, file, name in known:
+        if its_method == method and pattern.fullmatch(path):
             parts = file.relative_to(MODULES).with_suffix("").parts
             module = importlib.import_module(f"azure.cli.command_modules.{'.'.join(parts)}")
             for operation in (getattr(command, name, None) for command in vars(module).values()):
@@ -165,7 +167,7 @@ def differences(method: str, path: str, version: str, body: Any) -> list[str]:
     """Where an answer differs from what az takes it for."""
     schema = schema_for(method, path, version)
     found = [] if schema is None else [*by_schema(schema, body, "")]
-    model = next((name for of, name in MODELS.items() if re.fullmatch(of, path.lower())), None)
+    model = next((name for of, name in MODELS.items() if re.fullmatch(of, path.lower().rstrip("/"))), None)
     if model:
         package, name = model.split()
         found += by_model(getattr(importlib.import_module(f"azure.mgmt.{package}.models"), name), body, "")

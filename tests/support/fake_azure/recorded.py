@@ -69,6 +69,7 @@ BEGINNINGS: dict[tuple[str, str], tuple[int, set[str], str | None]] = {
     ("PUT", "/disks/[^/]+"): (202, {ASYNC, LOCATION}, "Updating"),
     ("PUT", "/storageaccounts/[^/]+"): (202, {LOCATION}, None),
     ("DELETE", "/runcommands/[^/]+"): (202, {ASYNC, LOCATION}, None),
+    ("POST", "/disks/[^/]+/begingetaccess"): (202, {ASYNC, LOCATION}, None),
     ("DELETE", "/resourcegroups/[^/]+"): (202, {LOCATION}, None),
 }
 OPERATION = "/(operations|DiskOperations|operationStatuses|asyncoperations|operationresults)/"
@@ -79,6 +80,7 @@ KNOWN = (
     r"keys\.\d+\.permissions: 'FULL'",  # storage: test_renew_account_key, 2022-08
     r"\.sku\.tier: az does not know it",  # network: test_natgateway_basic, 2025-04
     r"osDiskImage\.sizeInBytes: ",  # vm: test_vm_disk_attach_detach, 2026-02
+    r"hardwareProfile\.vmSize: '",  # of the sizes since 2018 the library's list has none; any is allowed
     # a value of az's own `vm create`, which the library of 2025 has not
     r"securityProfile\.securityType: 'Standard'",
 )
