@@ -146,6 +146,47 @@ def test_a_vm_that_is_gone_is_noticed_though_its_script_is_said_to_run(
         found.ended(script)
 
 
+TIMES = {"startTime": "2026-11-28T10:00:00+00:00", "endTime": "2026-11-28T10:01:00+00:00"}
+
+
+@pytest.mark.parametrize(
+    ("view", "said"),
+    [
+        (
+            {
+                "executionState": "Running",
+                "exitCode": 0,
+                "executionMessage": "Execution failed: no disk space",
+            },
+            "Execution failed: no disk space",
+        ),
+        ({"executionState": "Failed", "exitCode": -1, **TIMES}, "it was stopped after 60 s"),
+        (
+            {
+                "executionState": "Failed",
+                "exitCode": 7,
+                "executionMessage": "Execution failed: command terminated with exit status=7",
+                **TIMES,
+            },
+            "it ended as Failed, with exit code 7, and wrote nothing",
+        ),
+        (
+            {"executionState": "Failed", "exitCode": -1, **TIMES, "endTime": TIMES["startTime"]},
+            "it ended as Failed, with exit code -1, and wrote nothing",
+        ),
+    ],
+)
+def test_a_script_ended_as_the_agent_on_a_linux_vm_tells_it(
+    tmp_path: Path, view: dict[str, object], said: str
+) -> None:
+    """Its time was over, or none ran at all: the agent does not say so by the state that is meant for it."""
+    found = Vm(program(tmp_path, {"instanceView": {"output": "", "error": "", **view}}), "g", "vm-1")
+    script = Script(name="x", timeout_s=60, deadline=time.monotonic() + 60, wait_s=0.0)
+    ended = found.ended(script)
+    assert ended and ended.state != "Succeeded"
+    assert ended.last_words == said
+
+
 def answered(step: Measure) -> tuple[dict, dict, dict]:
     """What Azure says of a script that runs, and of one that ended; and the outputs in a piece."""
     data = packed(**{"first.json": b"{}"})

@@ -19,12 +19,9 @@ pytest_plugins = ("fake_azure.fixtures",)
 
 IN = "/subscriptions/s"
 COMPUTE = f"{IN}/resourceGroups/g/providers/Microsoft.Compute"
-# For `az login`, for answers of calls that take time, which Azure gives at addresses of its own, and for the
-# state of a VM, which is part of it in the fake.
+# For `az login`, and for the state of a VM, which is part of it in the fake.
 NOT_EMULATED = {
     "Microsoft.Resources/subscriptions/read",
-    "Microsoft.Resources/deployments/operationStatuses/read",
-    "Microsoft.Network/locations/*/read",
     "Microsoft.Compute/virtualMachines/instanceView/read",
 }
 

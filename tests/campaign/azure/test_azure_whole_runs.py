@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from fake_azure import run_commands
 from fake_azure.campaigns import SMALL, measured, measured_and_told, refused, shortened
+from fake_azure.groups import put_network
 from fake_azure.identity import PRINCIPAL, SUBSCRIPTION, TENANT
 from fake_azure.login import Azure
 from waiting import wait_for
@@ -49,10 +50,11 @@ def test_a_run_in_a_given_subnet_without_storage_on_disks_with_options(
     monkeypatch.setattr(lease, "RENEW_S", 0.5)
     monkeypatch.setattr(cloud, "LEAST_LEFT_S", 4 * 3600)
     arm, subnet = signed_in.arm, f"{NETWORK}/subnets/s"
-    for path in (THEIRS, NETWORK, subnet):
-        arm.put(path, {"location": "westeurope", "tags": {}})
+    arm.put(THEIRS, {"location": "westeurope", "tags": {}})
+    put_network(arm, NETWORK, {"location": "westeurope", "properties": {"subnets": [{"name": "s"}]}})
     before = set(arm.resources)
     signed_in.faults.refuse("PUT", "/storageAccounts/", "RequestDisallowedByPolicy", status=403, times=9)
+    signed_in.faults.refuse("PUT", "/disks/azbench_results$", "RequestDisallowedByPolicy", status=403)
     head = re.sub(r"\n  data: .*\n", DISKS, SMALL.replace("zone: 1", f"zone: 1\nsubnet: {subnet}"))
     small.write_text(head.partition("workloads:")[0] + WORKLOADS)
     folder = campaign.run(campaign.load(small), small.with_name("out"), target="azure", show_identity=True)
@@ -61,7 +63,7 @@ def test_a_run_in_a_given_subnet_without_storage_on_disks_with_options(
     assert len(found.results.query("iops > 0")) == 3
     assert not arm.bodies("PUT", "/virtualNetworks/")
     assert subnet.lower() in str(arm.bodies("PUT", "/deployments/")).lower()
-    large, sectors = (one["properties"] for one in arm.bodies("PUT", "/disks/"))
+    large, sectors = (one["properties"] for one in arm.bodies("PUT", "/disks/(large|sectors)$"))
     assert large["burstingEnabled"] and large["creationData"]["performancePlus"]
     assert sectors["creationData"]["logicalSectorSize"] == 512
     log = (folder / "az.log.jsonl").read_text()

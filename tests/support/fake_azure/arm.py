@@ -1,11 +1,12 @@
 """A fake Azure Resource Manager: state, log and dispatch. The handlers are in the modules named by topic."""
 
+import json
 import re
 import threading
 import traceback
 import uuid
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from . import (  # noqa: F401  each registers its routes
     storage,
 )
 from .faults import PAGE, Fault, Faults
+from .operations import RETRY_AFTER, accepted, now
 from .rights import check_rights
 from .roles import documented
 from .routing import Answer, ArmError, Json, Operation, Request, find_route
@@ -29,14 +31,15 @@ from .skus import all_skus
 from .vm import Network, Vm
 
 SOON_S = 2.0  # what is done within it is answered without a poll, which would cost az a second
-RETRY_AFTER = {"Retry-After": "1"}  # az takes 0 for 30 seconds
 
 
 @dataclass(frozen=True)
 class Logged(Request):
-    """A request with the status it was answered with."""
+    """A request with what it was answered; `said` is the body as JSON, for what it shows changes later."""
 
     status: int = 0
+    said: str = "null"
+    told: dict[str, str] = field(default_factory=dict)  # headers
 
 
 class Arm:
@@ -99,8 +102,11 @@ class Arm:
         """Give a resource, or refuse as Azure does."""
         found = self.find(resource_id)
         if found is None:
-            name = "/".join(resource_id.rpartition("/providers/")[2].split("/"))
-            raise ArmError("ResourceNotFound", f"The Resource '{name}' was not found.", 404)
+            before, _, name = resource_id.rpartition("/providers/")
+            where = f"under resource group '{before.rpartition('/')[2]}'"
+            more = "For more details please go to https://aka.ms/ARMResourceNotFoundFix"
+            text = f"The Resource '{name}' {where} was not found. {more}"  # test_vm_managed_disk, 2022
+            raise ArmError("ResourceNotFound", text, 404)
         return found
 
     def group(self, path: str) -> Json:
@@ -115,8 +121,15 @@ class Arm:
         """Create or replace a resource."""
         kinds = resource_id.rpartition("/providers/")[2].split("/")
         made = {key: value for key, value in body.items() if key not in ("apiVersion", "dependsOn")}
-        made["properties"] = {**(body.get("properties") or {}), "provisioningState": "Succeeded"}
-        made |= {"id": resource_id, "name": kinds[-1], "type": "/".join([kinds[0], *kinds[1::2]])}
+        made["properties"] = dict(body.get("properties") or {})
+        if kinds[0] != "Microsoft.Authorization":
+            made["properties"]["provisioningState"] = "Succeeded"
+        if kinds[0] == "Microsoft.Network":
+            made["etag"] = f'W/"{uuid.uuid4()}"'
+        if "/providers/" not in resource_id:
+            kinds = ["Microsoft.Resources", "resourceGroups", kinds[-1]]
+        its_id = re.sub("/resourcegroups/", "/resourceGroups/", resource_id, flags=re.IGNORECASE)
+        made |= {"id": its_id, "name": kinds[-1], "type": "/".join([kinds[0], *kinds[1::2]])}
         self.resources[resource_id.lower()] = made
         return made
 
@@ -148,6 +161,7 @@ class Arm:
             except Exception as error:
                 traceback.print_exc()
                 operation.error = {"code": "FakeCrash", "message": repr(error)}
+            operation.ended = now()
             operation.done.set()
 
         thread = threading.Thread(target=run, daemon=True)
@@ -155,20 +169,14 @@ class Arm:
         thread.start()
         return operation
 
-    def _settle(self, answer: Answer) -> Answer:
+    def _settle(self, request: Request, answer: Answer) -> Answer:
         """Answer with the operation's result if it is there soon, else with where to ask for it."""
         operation = answer.operation
         if operation is None:
             return answer
         if self.prompt and operation.done.wait(SOON_S) and operation.error is None:
             return Answer(operation.result, headers=answer.headers)
-        key = str(uuid.uuid4())
-        self.operations[key] = operation
-        url = f"{self.base}/operations/{key}?api-version=2024-11-01"
-        headers = {"Azure-AsyncOperation": url, **RETRY_AFTER, **self.told_to_wait, **answer.headers}
-        if answer.status == 202:
-            headers["Location"] = url + "&final=true"
-        return Answer(answer.body, answer.status, headers)
+        return accepted(self, request, answer, operation)
 
     # --- requests -------------------------------------------------------------------------------------------
 
@@ -194,14 +202,15 @@ class Arm:
         try:
             with self.lock:
                 answer = self._handle(request)
-            answer = self._settle(answer)
+            answer = self._settle(request, answer)
         except ArmError as refusal:
             headers = RETRY_AFTER if refusal.status == 429 else {}
             answer = Answer({"error": refusal.error}, refusal.status, headers)
         except Exception as error:
             traceback.print_exc()
             answer = Answer({"error": {"code": "FakeCrash", "message": repr(error)}}, 501)
-        self.log.append(Logged(**asdict(request), status=answer.status))
+        said = json.dumps(answer.body)
+        self.log.append(Logged(**asdict(request), status=answer.status, said=said, told=answer.headers))
         return answer
 
 

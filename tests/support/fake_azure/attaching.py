@@ -32,6 +32,7 @@ def update(arm: "Arm", request: Request, **_: str) -> Answer:
         _detach(arm, machine, entry)
     for entry in new:
         _attach(arm, machine, entry)
+    machine["etag"] = f'"{int(machine["etag"].strip(chr(34))) + 1}"'
     return Answer(machine, 200, operation=arm.start(lambda: machine))
 
 
@@ -57,6 +58,7 @@ def _attach(arm: "Arm", machine: Json, entry: Json) -> None:
             "deleteOption": entry.get("deleteOption") or "Detach",
             "diskSizeGB": disk["properties"]["diskSizeGB"],
             "managedDisk": {"id": disk["id"], "storageAccountType": disk["sku"]["name"]},
+            "toBeDetached": False,
         }
     )
 

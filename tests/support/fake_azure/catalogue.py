@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from .machines import IMAGE_VERSION
 from .routing import SUBSCRIPTION, Answer, Json, Request, route
-from .skus import REGIONS, capability, family
+from .skus import GIB, REGIONS, capability, family
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -61,17 +61,19 @@ def register(arm: "Arm", request: Request, namespace: str) -> Answer:
 def feature(arm: "Arm", request: Request, namespace: str, feature: str) -> Answer:
     """Show a feature; it is registered unless `Arm.features` says otherwise, as in "Microsoft.Compute/X"."""
     name = f"{namespace}/{feature}"
-    return Answer(
-        {"id": request.path, "name": name, "properties": {"state": arm.features.get(name, "Registered")}}
-    )
+    return _feature(request.path, name, arm.features.get(name, "Registered"))
 
 
 @route("POST", FEATURES + "/{feature}/register")
 def register_feature(arm: "Arm", request: Request, namespace: str, feature: str) -> Answer:
     arm.features[f"{namespace}/{feature}"] = "Registering"
-    return Answer(
-        {"id": request.path, "name": f"{namespace}/{feature}", "properties": {"state": "Registering"}}
-    )
+    return _feature(request.path.rpartition("/")[0], f"{namespace}/{feature}", "Registering")
+
+
+def _feature(path: str, name: str, state: str) -> Answer:
+    """A feature as test_feature_list, a recording of 2021, has it."""
+    told = {"id": path, "name": name, "type": "Microsoft.Features/providers/features"}
+    return Answer({**told, "properties": {"state": state}})
 
 
 @route("GET", SUBSCRIPTION + "/providers/Microsoft.Compute/skus")
@@ -123,7 +125,7 @@ def image(arm: "Arm", request: Request, location: str, version: str, **_: str) -
     properties = {
         "hyperVGeneration": "V2",
         "architecture": "x64",
-        "osDiskImage": {"operatingSystem": "Linux", "sizeInGb": 31},
+        "osDiskImage": {"operatingSystem": "Linux", "sizeInBytes": 31 * GIB},
         "dataDiskImages": [],
         "features": [{"name": "SecurityType", "value": "TrustedLaunchSupported"}],
     }

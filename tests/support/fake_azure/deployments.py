@@ -1,12 +1,14 @@
 """Template deployments, as far as `az vm create` uses them."""
 
 import re
+import uuid
 from typing import TYPE_CHECKING, Any
 
 from .disks import zone_of
 from .faults import invalid_template
 from .groups import put_network
 from .machines import create_machine
+from .operations import now
 from .routing import GROUP, Answer, ArmError, Json, Request, not_emulated, route
 from .skus import is_restricted
 
@@ -75,6 +77,11 @@ def _failed(reason: ArmError) -> ArmError:
     return ArmError("DeploymentFailed", text, 409, [inner])
 
 
+def _named(group: str, resource: Json) -> Json:
+    kind, name = resource["type"], resource["name"]
+    return {"id": f"{group}/providers/{kind}/{name}", "resourceType": kind, "resourceName": name}
+
+
 @route("PUT", DEPLOYMENT)
 def deploy(arm: "Arm", request: Request, name: str, **_: str) -> Answer:
     resources = _resources(request.body)
@@ -82,12 +89,12 @@ def deploy(arm: "Arm", request: Request, name: str, **_: str) -> Answer:
     group = request.path.partition("/providers/")[0]
     deployment = arm.put(request.path, {"properties": {"mode": "Incremental"}})
     deployment["properties"]["dependencies"] = [
-        {"id": f"{group}/providers/{one['type']}/{one['name']}", "resourceName": one["name"]}
-        for one in resources
-        if one.get("dependsOn")
+        {"dependsOn": [], **_named(group, one)} for one in resources if one.get("dependsOn")
     ]
     properties = deployment["properties"]
     properties["provisioningState"] = "Accepted"
+    properties |= {"parameters": {}, "outputs": {}, "templateHash": "0", "providers": []}
+    properties |= {"timestamp": now(), "duration": "PT0.1S", "correlationId": str(uuid.uuid4())}
 
     def work() -> Json:
         with arm.lock:
@@ -99,7 +106,7 @@ def deploy(arm: "Arm", request: Request, name: str, **_: str) -> Answer:
             properties["provisioningState"] = "Succeeded"
         return deployment
 
-    return Answer(deployment, 201, operation=arm.start(work))
+    return Answer(deployment, 201, operation=arm.start(work), until="Accepted")
 
 
 @route("POST", DEPLOYMENT + "/validate")

@@ -1,9 +1,14 @@
 """Managed disks: resources with an image file on this machine."""
 
+import base64
 import secrets
 import uuid
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
+from azbenchlib.azure.catalog import lookup
+
+from .operations import now
 from .routing import COMPUTE, Answer, ArmError, Json, Request, not_emulated, route
 from .skus import GIB
 from .vm import make_image
@@ -12,6 +17,17 @@ if TYPE_CHECKING:
     from .arm import Arm
 
 DISK = COMPUTE + "/disks/{disk}"
+# test_disk_bursting, 2023, and test_vm_managed_disk, 2022: what Azure adds.
+ADDED: Json = {
+    "encryption": {"type": "EncryptionAtRestWithPlatformKey"},
+    "networkAccessPolicy": "AllowAll",
+    "publicNetworkAccess": "Enabled",
+}
+ESCAPED = b"\xfb\xef\xbe\xff\xff\xff"  # in base64 with each of the signs that are escaped in an address
+TIERS = {
+    **{"Standard": "Standard", "StandardSSD": "Standard"},
+    **{"Premium": "Premium", "PremiumV2": "Premium", "UltraSSD": "Ultra"},
+}
 CACHELESS = (
     "UltraSSD_LRS",
     "PremiumV2_LRS",
@@ -56,6 +72,16 @@ def _check(arm: "Arm", body: Json) -> None:
         raise ArmError("InvalidParameter", f"{name} disks must specify a zone in region {region}.")
 
 
+def _bought(sku: str, properties: Json) -> Json:
+    """The limits of a disk, and of a Premium SSD its tier, which are told whether they were bought or not."""
+    if sku in CACHELESS:
+        return properties
+    row = lookup.tier_for(sku, properties["diskSizeGB"] * GIB)
+    row = lookup.disk_tier(properties["tier"]) if properties.get("tier") else row
+    told = {"diskIOPSReadWrite": row.iops, "diskMBpsReadWrite": row.bytes_per_s // 10**6}
+    return {**properties, **told, **({"tier": row.name} if sku.startswith("Premium") else {})}
+
+
 @route("PUT PATCH", DISK)
 def put_disk(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
     old = arm.find(request.path)
@@ -69,9 +95,15 @@ def put_disk(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
         _check(arm, body)
         if properties["creationData"]["createOption"] != "Empty":
             raise not_emulated(f"a disk made with {properties['creationData']}")
-        properties |= {"diskState": "Unattached", "uniqueId": str(uuid.uuid4())}
+        properties |= {
+            "diskState": "Unattached",
+            "uniqueId": str(uuid.uuid4()),
+            "timeCreated": now(),
+            **ADDED,
+        }
         properties["diskSizeBytes"] = properties["diskSizeGB"] * GIB
-    made = arm.put(request.path, {**body, "properties": properties})
+    made = arm.put(request.path, {**body, "properties": _bought(body["sku"]["name"], properties)})
+    made["sku"] = made["sku"] | {"tier": TIERS[made["sku"]["name"].partition("_")[0]]}
     if not old:
         make_image(arm.images / image_name(made), properties["diskSizeBytes"])
     return Answer(made, 202, operation=arm.start(lambda: made))
@@ -97,9 +129,10 @@ def grant_access(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
         raise ArmError("OperationNotAllowed", f"Disk {disk} is attached to a VM that runs.", 409)
     check_unread(found)
     account = f"md-{secrets.token_hex(6)}"
-    signature = f"sv=2018-03-28&sr=b&si={uuid.uuid4()}&sig={secrets.token_hex(16)}"
+    sign = quote(base64.b64encode(ESCAPED + secrets.token_bytes(26)), safe="")
+    signature = f"sv=2018-03-28&sr=b&si={uuid.uuid4()}&sig={sign}"
     arm.readable[account] = (signature, arm.images / image_name(found))
-    found["properties"] |= {"diskState": "ActiveSAS", "readAt": account}
+    found["properties"]["diskState"] = "ActiveSAS"
     answer = {"accessSAS": f"{arm.base}/{account}/container/abcd?{signature}"}
     return Answer(None, 202, operation=arm.start(lambda: answer))
 
@@ -107,7 +140,8 @@ def grant_access(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
 @route("POST", DISK + "/endGetAccess")
 def revoke_access(arm: "Arm", request: Request, group: str, disk: str) -> Answer:
     found = arm.get(request.path.rpartition("/")[0])
-    arm.readable.pop(found["properties"].pop("readAt", ""), None)
+    image = arm.images / image_name(found)
+    arm.readable = {account: at for account, at in arm.readable.items() if at[1] != image}
     if not found.get("managedBy"):
         found["properties"]["diskState"] = "Unattached"
     return Answer(None, 202, operation=arm.start(lambda: None))
@@ -115,7 +149,7 @@ def revoke_access(arm: "Arm", request: Request, group: str, disk: str) -> Answer
 
 def check_unread(disk: Json) -> None:
     """Refuse what Azure does not do with a disk while it can be read by an address."""
-    if "readAt" in disk["properties"]:
+    if disk["properties"]["diskState"] == "ActiveSAS":
         text = f"There is an active shared access signature outstanding for disk {disk['name']}."
         raise ArmError("OperationNotAllowed", f"{text} Call EndGetAccess first.", 409)
 

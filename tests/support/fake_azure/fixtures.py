@@ -8,6 +8,7 @@ import pytest
 
 from .campaigns import SMALL
 from .login import Azure, environment, find_az, warm, write_config
+from .recorded import ModelCheck
 from .server import Server
 from .vm import available
 
@@ -32,15 +33,29 @@ def _azure(az_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             yield Azure(az, variables | {"AZBENCH_AZ": str(az)}, server.arm)
 
 
+@pytest.fixture(scope="session")
+def model_check(az_path: Path) -> Iterator[ModelCheck]:
+    """What judges whether an answer is one of Azure's."""
+    check = ModelCheck(az_path)
+    yield check
+    check.close()
+
+
 @pytest.fixture
-def azure(_azure: Azure) -> Iterator[Azure]:
-    """An empty subscription; skips where this machine can emulate no VMs."""
+def azure(_azure: Azure, model_check: ModelCheck) -> Iterator[Azure]:
+    """An empty subscription, all of whose answers are as az knows them and as others recorded them.
+
+    Skips where this machine can emulate no VMs.
+    """
     reason = available()
     if reason:
         pytest.skip(f"no VM can be emulated here: {reason}")
     _azure.arm.reset()
     yield _azure
+    answers = [*_azure.arm.log]
     _azure.arm.reset()
+    found = model_check.differences(answers)
+    assert not found, "not as Azure answers:\n" + "\n".join(found)
 
 
 @pytest.fixture

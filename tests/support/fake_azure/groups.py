@@ -2,14 +2,48 @@
 
 import json
 import re
+import uuid
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from .machines import remove_machine
+from .operations import now
 from .routing import GROUP, SUBSCRIPTION, Answer, ArmError, Json, Request, route
 
 if TYPE_CHECKING:
     from .arm import Arm
 
+# What Azure adds: test_natgateway_basic, 2025; test_network_vnet, 2023; test_run_command_v2, 2022.
+SUBNET = {
+    "delegations": [],
+    "privateEndpointNetworkPolicies": "Disabled",
+    "privateLinkServiceNetworkPolicies": "Enabled",
+}
+ADDRESS = {
+    "provisioningState": "Succeeded",
+    "privateIPAddress": "10.0.0.4",
+    "primary": True,
+    "privateIPAddressVersion": "IPv4",
+}
+ADDED: Mapping[str, Json] = {
+    "virtualNetworks": {"virtualNetworkPeerings": [], "enableDdosProtection": False},
+    "publicIPAddresses": {
+        "ipAddress": "192.0.2.1",
+        "publicIPAddressVersion": "IPv4",
+        "idleTimeoutInMinutes": 4,
+        "ipTags": [],
+        "ddosSettings": {"protectionMode": "VirtualNetworkInherited"},
+    },
+    "natGateways": {"idleTimeoutInMinutes": 4},
+    "networkInterfaces": {
+        "dnsSettings": {"dnsServers": [], "appliedDnsServers": []},
+        "macAddress": "00-0D-3A-00-00-01",
+        "enableIPForwarding": False,
+        "primary": True,
+    },
+}
+# Of a resource in a list: the rest is told of it alone.
+LISTED = ("id", "name", "type", "location", "tags", "sku", "kind", "managedBy", "identity")
 NOT_LISTED = ("Microsoft.Resources/", "Microsoft.Authorization/")
 PLAIN = (
     GROUP + "/providers/Microsoft.Network/{kind}/{name}",
@@ -62,29 +96,59 @@ def delete_group(arm: "Arm", request: Request, group: str) -> Answer:
 
 @route("PUT", *PLAIN)
 def put_plain(arm: "Arm", request: Request, group: str, **_: str) -> Answer:
-    return Answer(put_network(arm, request.path, request.body))
+    is_new = arm.find(request.path) is None
+    if "/schedules/" in request.path.lower():
+        return Answer(_put_schedule(arm, request), 201)  # whether it is new or not
+    made = put_network(arm, request.path, request.body)
+    return Answer(made, 201 if is_new else 200, operation=arm.start(lambda: made))
+
+
+def _put_schedule(arm: "Arm", request: Request) -> Json:
+    """Make a schedule, whose service writes names in lower case: test_vm_auto_shutdown, 2022."""
+    told = {"createdDate": now(), "uniqueIdentifier": str(uuid.uuid4())}
+    made = arm.put(request.path, request.body)
+    made["properties"] |= told
+    for key, word in (
+        ("id", "resourceGroups"),
+        ("id", "Microsoft.DevTestLab"),
+        ("type", "Microsoft.DevTestLab"),
+    ):
+        made[key] = made[key].replace(word, word.lower())
+    return made
 
 
 def put_network(arm: "Arm", path: str, body: Json) -> Json:
-    """Make a resource; a network with its subnets."""
+    """Make a resource, with what Azure adds to it; a network with its subnets."""
     made = arm.put(path, body)
-    for subnet in made["properties"].get("subnets", []):
-        subnet |= arm.put(f"{path}/subnets/{subnet['name']}", subnet)
-    for address in made["properties"].get("ipConfigurations", []):
-        address["id"] = f"{path}/ipConfigurations/{address['name']}"
-        address["properties"] |= {"privateIPAddress": "10.0.0.4", "provisioningState": "Succeeded"}
+    etag = {"etag": made["etag"]}
+    made |= {"sku": made["sku"] | {"tier": "Regional"}} if made.get("sku") else {}
+    properties = made["properties"]
+    properties["resourceGuid"] = str(uuid.uuid4())
+    kind = made["type"].rpartition("/")[2]
+    for name, value in ADDED.get(kind, {}).items():
+        properties.setdefault(name, value)
+    for subnet in properties.get("subnets", []):
+        one = arm.put(f"{path}/subnets/{subnet['name']}", subnet)
+        one |= etag
+        one["properties"] |= SUBNET
+        subnet |= one
+    for address in properties.get("ipConfigurations", []):
+        address |= etag | {"id": f"{made['id']}/ipConfigurations/{address['name']}"}
+        address["type"] = f"{made['type']}/ipConfigurations"
+        address["properties"] |= ADDRESS
     return made
 
 
 @route("PUT", GROUP + "/providers/Microsoft.Network/virtualNetworks/{name}/subnets/{subnet}")
 def put_subnet(arm: "Arm", request: Request, group: str, name: str, subnet: str) -> Answer:
     """Change a subnet, which its network shows too."""
+    is_new = arm.find(request.path) is None
     made = arm.put(request.path, request.body)
     network = arm.get(request.path.rpartition("/subnets/")[0])
     for one in network["properties"].get("subnets", []):
         if one["name"] == subnet:
             one |= made
-    return Answer(made)
+    return Answer(made, 201 if is_new else 200, operation=arm.start(lambda: made))
 
 
 @route("GET", *PLAIN, GROUP + "/providers/Microsoft.Network/virtualNetworks/{name}/subnets/{subnet}")
@@ -120,7 +184,11 @@ def list_resources(arm: "Arm", request: Request) -> Answer:
     name = re.escape(group[1]) if group else "[^/]+"
     top = re.compile(f"/subscriptions/[^/]+/resourcegroups/{name}/providers/[^/]+/[^/]+/[^/]+", re.IGNORECASE)
     found = [value for key, value in arm.resources.items() if top.fullmatch(key)]
-    listed = [one for one in found if not one["type"].startswith(NOT_LISTED)]
+    listed = [
+        {key: one[key] for key in LISTED if key in one}
+        for one in found
+        if not one["type"].startswith(NOT_LISTED)
+    ]
     if tag is None:
         return Answer({"value": listed})
     return Answer({"value": [{**one, "tags": None} for one in listed if tag[1] in (one.get("tags") or {})]})
@@ -131,7 +199,8 @@ def merge_tags(arm: "Arm", request: Request, group: str, kind: str) -> Answer:
     """Change some tags of a resource."""
     found = arm.get(request.path.rpartition("/providers/")[0])
     found["tags"] = {**(found.get("tags") or {}), **request.body["properties"]["tags"]}
-    return Answer({"properties": {"tags": found["tags"]}})
+    told = {"id": request.path, "name": "default", "type": "Microsoft.Resources/tags"}
+    return Answer({**told, "properties": {"tags": found["tags"]}})
 
 
 @route("GET", GROUP + "/providers/Microsoft.Network/{kind}")

@@ -172,28 +172,20 @@ class Script:
     process: subprocess.Popen
     timer: threading.Timer
     started: float
-    timed_out: bool = False
     ended: float | None = None
 
     def kill(self) -> None:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
 
-    def time_out(self) -> None:
-        self.timed_out = self.process.poll() is None
-        self.kill()
-
     def status(self) -> dict[str, Any]:
         code = self.process.poll()
         if code is not None:
             self.timer.cancel()
             self.ended = self.ended or time.time()
-        state = (
-            "Running" if code is None else "TimedOut" if self.timed_out else "Failed" if code else "Succeeded"
-        )
         return {
-            "state": state,
-            "exit_code": code if code is None or code >= 0 else 128 - code,
+            "state": "Running" if code is None else "Failed" if code else "Succeeded",
+            "exit_code": code if code is None else max(code, -1),
             "output": self._tail("stdout"),
             "error": self._tail("stderr"),
             "started": self.started,
@@ -311,7 +303,7 @@ class World:
                 env=ENVIRONMENT | environment,  # named parameters become variables, as with the real agent
                 start_new_session=True,
             )
-        entry = Script(folder, process, threading.Timer(timeout_s, lambda: entry.time_out()), time.time())
+        entry = Script(folder, process, threading.Timer(timeout_s, lambda: entry.kill()), time.time())
         entry.timer.daemon = True
         entry.timer.start()
         self.scripts[name] = entry

@@ -1,4 +1,4 @@
-"""Who is asking: tokens, tenants, subscriptions, operations under way."""
+"""Who is asking: tokens, tenants, subscriptions."""
 
 import base64
 import json
@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from .routing import SUBSCRIPTION as SUBSCRIPTION_PATH
-from .routing import Answer, ArmError, Json, Request, route
+from .routing import Answer, Json, Request, route
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -71,25 +71,3 @@ def subscriptions(arm: "Arm", request: Request) -> Answer:
 @route("GET", SUBSCRIPTION_PATH)
 def subscription(arm: "Arm", request: Request) -> Answer:
     return Answer(_subscription())
-
-
-@route("GET", "/operations/{key}")
-def operation(arm: "Arm", request: Request, key: str) -> Answer:
-    """Tell how an operation stands, or, with `final`, its result; if not prompt, only when asked twice."""
-    found = arm.operations.get(key)
-    if found is None:
-        raise ArmError("NotFound", f"no operation {key}", 404)
-    found.polls += 1
-    busy = not found.done.is_set() or (not arm.prompt and found.polls == 1)
-    headers = {"Retry-After": "1"}
-    if "final" in request.query:
-        return (
-            Answer(None, 202, headers | {"Location": arm.base + request.path + "?final=true"})
-            if busy
-            else Answer(found.result)
-        )
-    if busy:
-        return Answer({"name": key, "status": "InProgress"}, headers=headers)
-    if found.error:
-        return Answer({"name": key, "status": "Failed", "error": found.error})
-    return Answer({"name": key, "status": "Succeeded", "properties": {"output": found.result}})

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .disks import block_bytes, image_name, zone_of
 from .identity import TENANT
+from .operations import now
 from .rights import TOKEN
 from .routing import COMPUTE, Answer, ArmError, Json, Request, not_emulated, route
 from .skus import GIB, MIB, capability, has_ultra
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 MACHINE = COMPUTE + "/virtualMachines/{vm}"
 OS_DISK_GIB = 30
+# test_run_command_v2, 2022, and test_vm_disk_attach_detach, 2026: what Azure adds.
+OS_PROFILE: Json = {"secrets": [], "allowExtensionOperations": True, "requireGuestProvisionSignal": True}
+LINUX: Json = {
+    "provisionVMAgent": True,
+    "patchSettings": {"patchMode": "ImageDefault", "assessmentMode": "ImageDefault"},
+}
 IMAGE_VERSION = "24.04.202511010"
 
 
@@ -77,13 +84,17 @@ def create_machine(arm: "Arm", resource_id: str, body: Json, command: str = "") 
         raise not_emulated("data disks made with the VM")
     custom_data = properties["osProfile"].pop("customData", None) or ""  # Azure never shows it again
     arm.custom_data[resource_id.lower()] = base64.b64decode(custom_data)
-    properties["vmId"] = str(uuid.uuid4())
+    properties |= {"vmId": str(uuid.uuid4()), "timeCreated": now()}
+    properties["osProfile"] |= OS_PROFILE
+    if system := properties["osProfile"].get("linuxConfiguration"):
+        system |= LINUX
     if "SystemAssigned" in (body.get("identity") or {}).get("type", ""):
         body["identity"] |= {"principalId": str(uuid.uuid4()), "tenantId": TENANT}
     image = properties["storageProfile"].get("imageReference") or {}
     if image.get("version") == "latest":
         image["exactVersion"] = IMAGE_VERSION
-    machine = arm.put(resource_id, body)
+    machine = arm.put(resource_id, body) | {"etag": '"1"'}
+    arm.resources[resource_id.lower()] = machine
     try:
         fault = arm.faults.strike("fail", "PUT", resource_id, command)
         if fault and fault.error:
@@ -100,17 +111,19 @@ def create_machine(arm: "Arm", resource_id: str, body: Json, command: str = "") 
 def _make_os_disk(arm: "Arm", machine: Json) -> None:
     storage = machine["properties"]["storageProfile"]
     storage["dataDisks"] = []
-    entry = storage["osDisk"]
+    entry = storage["osDisk"] | {"createOption": "FromImage"}  # however it was spelt
+    storage["osDisk"] = entry
     entry["diskSizeGB"] = (
         entry.pop("diskSizeGb", None) or OS_DISK_GIB
     )  # Azure does not mind az's own spelling
-    entry["name"] = entry.get("name") or f"{machine['name']}_OsDisk_1"
+    entry["name"] = entry.get("name") or f"{machine['name']}_OsDisk_1_{uuid.uuid4().hex}"
     kind = (entry.get("managedDisk") or {}).get("storageAccountType") or "Premium_LRS"
     disk_id = machine["id"].rpartition("/virtualMachines/")[0] + f"/disks/{entry['name']}"
     entry |= {"osType": "Linux", "managedDisk": {"id": disk_id, "storageAccountType": kind}}
     properties = {
         "creationData": {"createOption": "FromImage"},
         "diskState": "Attached",
+        "timeCreated": now(),
         "osType": "Linux",
         "diskSizeGB": entry["diskSizeGB"],
         "uniqueId": str(uuid.uuid4()),
@@ -182,6 +195,7 @@ def _instance_view(arm: "Arm", path: str) -> Json:
                 "code": "ProvisioningState/succeeded",
                 "level": "Info",
                 "displayStatus": "Provisioning succeeded",
+                "time": now(),
             },
             {"code": f"PowerState/{power}", "level": "Info", "displayStatus": f"VM {power}"},
         ]

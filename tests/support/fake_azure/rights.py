@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from .identity import PRINCIPAL
+from .operations import now
 from .roles import check_role
 from .routing import GROUP, SUBSCRIPTION, Answer, ArmError, Request, not_emulated, route
 
@@ -19,7 +21,14 @@ def assign(arm: "Arm", request: Request, group: str, name: str) -> Answer:
     if not given["roleDefinitionId"].endswith(f"/roleDefinitions/{CONTRIBUTOR}"):
         raise not_emulated(f"the role {given['roleDefinitionId']}")
     scope = request.path.partition("/providers/")[0]
-    made = arm.put(request.path, {"properties": {**given, "scope": scope}})
+    told = {
+        "scope": scope,
+        "createdOn": now(),
+        "updatedOn": now(),
+        "createdBy": PRINCIPAL,
+        "updatedBy": PRINCIPAL,
+    }
+    made = arm.put(request.path, {"properties": {**given, **told}})
     return Answer(made, 201)
 
 
@@ -31,7 +40,8 @@ def define(arm: "Arm", request: Request, name: str) -> Answer:
 @route("GET", GROUP + "/providers/Microsoft.Authorization/permissions")
 def permissions(arm: "Arm", request: Request, group: str) -> Answer:
     """What the user of az may do there, as everywhere."""
-    return Answer({"value": [{"actions": sorted(arm.actions), "notActions": arm.not_actions}]})
+    may = {"actions": sorted(arm.actions), "notActions": arm.not_actions}
+    return Answer({"value": [{**may, "dataActions": [], "notDataActions": []}]})
 
 
 def check_rights(arm: "Arm", request: Request) -> None:

@@ -19,6 +19,12 @@ _CHECK_NAME = (
     "Microsoft.Storage/checkNameAvailability/action",
     "Microsoft.Storage/checkNameAvailability/read",
 )
+# How a deletion of a group and the making of an account stand: no role has to name them, as the built-in role
+# Storage Account Contributor shows, which makes accounts with the actions on these alone.
+_TOLD_TO_ALL = (
+    "Microsoft.Storage/locations/asyncoperations/read",
+    "Microsoft.Resources/subscriptions/operationresults/read",
+)
 # They go with their group, by whomever that is deleted.
 NOT_MANAGED = {"Microsoft.Resources/deployments/delete", "Microsoft.Authorization/roleAssignments/delete"}
 
@@ -38,14 +44,15 @@ def operation(method: str, path: str) -> str:
         return ""
     verb = _VERBS.get(method, "action")
     if "/providers/" not in path:
-        return "/".join(["Microsoft.Resources/subscriptions", *parts[2:3], verb])
+        name = "/".join(["Microsoft.Resources/subscriptions", *parts[2:3], verb])
+        return "" if name in _TOLD_TO_ALL else name
     is_feature = "/Microsoft.Features/" in path  # whose name has the provider's in it
     _, _, provided = path.partition("/providers/") if is_feature else path.rpartition("/providers/")
     namespace, *rest = provided.split("/")
     if not rest:
         return f"Microsoft.Resources/subscriptions/providers/{verb}"
     name = "/".join([namespace, *rest[::2], verb])
-    return name.replace(*_CHECK_NAME)
+    return "" if name in _TOLD_TO_ALL else name.replace(*_CHECK_NAME)
 
 
 def linked(path: str, body: Any) -> set[str]:

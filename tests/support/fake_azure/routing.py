@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -36,16 +37,22 @@ class Operation:
     error: Json | None = None
     done: Event = field(default_factory=Event)
     polls: int = 0
+    began: str = field(default_factory=lambda: datetime.now(UTC).isoformat())
+    ended: str = ""
 
 
 @dataclass
 class Answer:
-    """What goes back. With an `operation` it is the answer if that takes longer; else its result is."""
+    """What goes back. With an `operation` it is the answer if that takes longer; else its result is.
+
+    `until`: what a resource is said to be until the operation has ended.
+    """
 
     body: Any = None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     operation: Operation | None = None
+    until: str = "Updating"
 
 
 class ArmError(Exception):

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from .machines import MACHINE
+from .operations import CREATING
 from .routing import Answer, ArmError, Json, Operation, Request, not_emulated, route
 from .vm import GuestError, Vm
 
@@ -17,6 +18,9 @@ MOST_S = 90 * 60
 SHOWN = {"source", "asyncExecution", "timeoutInSeconds", "protectedParameters"}
 # https://github.com/MicrosoftDocs/azure-docs/issues/117976
 MOST_KEPT = 25
+# Azure/run-command-handler-linux, internal/commandProcessor/commandProcessor.go, internal/exec/exec.go (read
+# 2026-11-28): one that a signal ends, as when its time is over, has failed, with the exit code -1.
+RUNNING = {"executionState": "Running", "executionMessage": "Execution in progress", "exitCode": 0}
 KILLED = "echo 'killed on purpose' >&2; kill -9 $$"
 
 
@@ -122,7 +126,7 @@ def create(arm: "Arm", request: Request, name: str, **_: str) -> Answer:
                 raise _gone(vm) from error
         return made
 
-    return Answer(made, 201, operation=arm.start(work))
+    return Answer(made, 201, operation=arm.start(work), until=CREATING)
 
 
 @route("GET", COMMAND)
@@ -132,27 +136,35 @@ def show(arm: "Arm", request: Request, name: str, **_: str) -> Answer:
         return Answer(found)
     path = request.path.rpartition("/runCommands/")[0]
     if arm.unaware and path.lower() not in arm.machines:
-        view = {"executionState": "Running", "exitCode": 0, "output": "", "error": ""}
+        view = {**RUNNING, "output": "", "error": ""}
         return Answer({**found, "properties": {**found["properties"], "instanceView": view}})
     vm = _running(arm, path)
     try:
         status = _status(arm, request, vm, name)
     except GuestError as error:
         raise _gone(vm) from error
+    return Answer({**found, "properties": {**found["properties"], "instanceView": _view(status)}})
+
+
+def _view(status: Json) -> Json:
+    """How far a script is, as the agent on a Linux VM tells it."""
     view = {
-        "executionState": status["state"],
-        "executionMessage": "",
-        "exitCode": status["exit_code"],
+        **RUNNING,
         "output": status["output"],
         "error": status["error"],
         "startTime": _iso(status["started"]),
-        "endTime": _iso(status["ended"]),
     }
-    return Answer({**found, "properties": {**found["properties"], "instanceView": view}})
+    if status["ended"] is None:
+        return view
+    code, why = status["exit_code"], "Execution completed"
+    if code:
+        why = f"Execution failed: command terminated with exit status={code}"
+    view |= {"executionState": status["state"], "executionMessage": why, "exitCode": code}
+    return view | {"endTime": _iso(status["ended"])}
 
 
-def _iso(time_s: float | None) -> str | None:
-    return None if time_s is None else datetime.fromtimestamp(time_s, UTC).isoformat()
+def _iso(time_s: float) -> str:
+    return datetime.fromtimestamp(int(time_s), UTC).isoformat()
 
 
 @route("GET", MACHINE + "/runCommands")

@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 
 from .faults import PAGE
 from .identity import PRINCIPAL, TENANT
+from .operations import now
 from .routing import GROUP, Answer, ArmError, Json, Request, route
 
 if TYPE_CHECKING:
@@ -16,15 +17,33 @@ if TYPE_CHECKING:
 
 ACCOUNT = GROUP + "/providers/Microsoft.Storage/storageAccounts/{name}"
 KEY = base64.b64encode(b"the key of every account here, as long as one has to be, 64 byte").decode()
+# test_create_storage_account, 2022: what Azure adds.
+ADDED: Json = {
+    "privateEndpointConnections": [],
+    "networkAcls": {
+        "bypass": "AzureServices",
+        "virtualNetworkRules": [],
+        "ipRules": [],
+        "defaultAction": "Allow",
+    },
+    "accessTier": "Hot",
+    "statusOfPrimary": "available",
+}
 NO_KEYS = "KeyBasedAuthenticationNotPermitted"
 
 
 @route("PUT", ACCOUNT)
 def put_account(arm: "Arm", request: Request, group: str, name: str) -> Answer:
+    is_new = arm.find(request.path) is None
     made = arm.put(request.path, request.body)
+    made["sku"] = made["sku"] | {"tier": "Standard"}
+    made["tags"] = made.get("tags") or {}
+    made["properties"] |= {**ADDED, "creationTime": now(), "primaryLocation": made["location"]}
     made["properties"]["primaryEndpoints"] = {"blob": f"{arm.base}/{name}/"}
     arm.blobs.setdefault(name, {})
-    return Answer(made)
+    if not is_new:
+        return Answer(made)
+    return Answer(None, 202, operation=arm.start(lambda: made))  # of a new one, nothing until it is there
 
 
 @route("DELETE", ACCOUNT)
@@ -44,7 +63,9 @@ def list_keys(arm: "Arm", request: Request, group: str, name: str) -> Answer:
     account = arm.get(request.path.rpartition("/")[0])
     if account["properties"].get("allowSharedKeyAccess") is False:
         raise ArmError(NO_KEYS, "Key based authentication is not permitted on this storage account.", 403)
-    return Answer({"keys": [{"keyName": "key1", "value": KEY, "permissions": "FULL"}]})
+    made = account["properties"]["creationTime"]
+    told = {"creationTime": made, "value": KEY, "permissions": "FULL"}
+    return Answer({"keys": [{**told, "keyName": name} for name in ("key1", "key2")]})
 
 
 @route("POST", "/subscriptions/{subscription}/providers/Microsoft.Storage/checkNameAvailability")

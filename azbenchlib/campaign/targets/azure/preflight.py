@@ -34,6 +34,9 @@ GROUP_ACTIONS = (
 # The parameters that are used came over the years, the last of them with about this version, by judgement;
 # the tests use 2.91.
 OLDEST_AZ = (2, 60)
+# Its `az vm run-command invoke` gives Azure no script, which runs a sample of its own instead and succeeds.
+# Source: Azure/azure-cli#32258, 2025-10; the packages 2.77.0, 2.78.0 and 2.79.0 on PyPI.
+WITHOUT_SCRIPTS = (2, 78)
 # Source: Microsoft Learn, "Azure premium storage: design for high performance", disk caching, 2026: not for
 # disks of 4 TiB and larger.
 LARGEST_CACHED_GIB = 4095
@@ -112,7 +115,7 @@ def version(az: Az) -> str:
 
 
 def check_version(told: str) -> None:
-    """Refuse an az that lacks parameters which are needed; one that tells no numbers is taken.
+    """Refuse an az that lacks parameters, or loses scripts; one that tells no numbers is taken.
 
     Raises an InputError with what it is and what is needed.
     """
@@ -121,6 +124,11 @@ def check_version(told: str) -> None:
         wanted = ".".join(map(str, OLDEST_AZ))
         raise InputError(
             f"az {told} is too old; {wanted} or later is needed: `az upgrade`, or `{HOW_TO_GET}`"
+        )
+    if numbers == WITHOUT_SCRIPTS:
+        raise InputError(
+            f"az {told} gives VMs no scripts to run, a fault of that version; another one is needed: "
+            f"`az upgrade`, or `{HOW_TO_GET}`"
         )
 
 

@@ -3,6 +3,8 @@
 import secrets
 import time
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
@@ -11,6 +13,11 @@ from azbenchlib.core.errors import AzbenchError
 
 FIRST_WAIT_S, _LONGEST_WAIT_S = 2, 20
 _TIMED_OUT = "TimedOut"  # Source: Microsoft Learn, "Run scripts in your Linux VM", ExecutionState, 2026
+# The agent on a Linux VM never says so itself: a script that it stopped has failed, with the exit code -1.
+# Where no script ran, its message alone tells why, and in 2022 the state was Running even so.
+# Source: Azure/run-command-handler-linux, internal/exec/exec.go and commandProcessor.go, read 2026-11-28;
+# recording test_run_command_v2.yaml in Azure/azure-cli, of 2022-05-19.
+_STOPPED, _FAILED, _BY_ITSELF = -1, "Execution failed", "command terminated with exit status"
 _WORKING = ("", "Unknown", "Pending", "Running")
 STATE_S = 300.0  # between looks at the VM: of one that is gone, Azure may go on saying that its script runs
 RUNNING = "PowerState/running"
@@ -25,13 +32,14 @@ def is_running(az: Az, group: str, name: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """A script that ended: its state, exit code, and the last 4 KiB of what it said."""
+    """A script that ended: its state, exit code, the last 4 KiB of what it said, and the agent's message."""
 
     state: str
     exit_code: int
     output: str
     error: str
     timeout_s: int
+    message: str = ""
 
     @property
     def last_words(self) -> str:
@@ -40,6 +48,8 @@ class Ended:
         said = lines[-1].strip() if lines else ""
         if self.state == _TIMED_OUT:
             return f"it was stopped after {self.timeout_s} s" + (f"; its last line: {said}" if said else "")
+        if not said and self.message.startswith(_FAILED) and _BY_ITSELF not in self.message:
+            return self.message
         return said or f"it ended as {self.state}, with exit code {self.exit_code}, and wrote nothing"
 
 
@@ -106,17 +116,10 @@ class Vm:
         view = (answer.get("instanceView") if isinstance(answer, dict) else None) or {}
         if not isinstance(view, dict):
             raise AzError("az vm run-command show: its answer tells no state")
-        if view.get("executionState", "") in _WORKING:
+        ended = _ended(view, script.timeout_s)
+        if ended is None:
             self._check_runs(script)
-            return None
-        exit_code = view.get("exitCode")
-        return Ended(
-            state=str(view.get("executionState")),
-            exit_code=exit_code if isinstance(exit_code, int) else 0 if exit_code is None else 1,
-            output=str(view.get("output") or ""),
-            error=str(view.get("error") or ""),
-            timeout_s=script.timeout_s,
-        )
+        return ended
 
     def _check_runs(self, script: Script) -> None:
         """Refuse to wait for a script on a VM that was stopped."""
@@ -138,3 +141,32 @@ class Vm:
         values = answer.get("value") if isinstance(answer, dict) else None
         told = values if isinstance(values, list) else []
         return "\n".join(str(value.get("message", "")) for value in told if isinstance(value, dict))
+
+
+def _ended(view: dict[str, Any], timeout_s: int) -> Ended | None:
+    """How a script ended, as its instance view tells it; None while it works."""
+    state, exit_code = view.get("executionState") or "", view.get("exitCode")
+    message = str(view.get("executionMessage") or "")
+    if state in _WORKING:
+        if not message.startswith(_FAILED):
+            return None
+        state = "Failed"
+    if exit_code == _STOPPED and _lasted_s(view) >= timeout_s:
+        state = _TIMED_OUT
+    return Ended(
+        state=str(state),
+        exit_code=exit_code if isinstance(exit_code, int) else 0 if exit_code is None else 1,
+        output=str(view.get("output") or ""),
+        error=str(view.get("error") or ""),
+        timeout_s=timeout_s,
+        message=message,
+    )
+
+
+def _lasted_s(view: dict[str, Any]) -> float:
+    """From the start of a script to its end; 0.0 where the times are not told."""
+    try:
+        times = [datetime.fromisoformat(view[name]) for name in ("startTime", "endTime")]
+        return (times[1] - times[0]).total_seconds()
+    except (KeyError, TypeError, ValueError):
+        return 0.0
