@@ -122,7 +122,40 @@ def test_the_last_words_tell_the_command_with_the_subscription(tmp_path):
     assert "`azbench cleanup --group g --yes --subscription 1-2-3`" in said
 
 
+THINGS = [{"name": f"d{n}", "type": "Microsoft.Compute/disks"} for n in range(7)]
+
+
+@pytest.mark.parametrize("state", [DELETING, STANDING])
+def test_what_is_still_in_a_group_is_named_with_a_disk_that_can_be_read(tmp_path, state):
+    """Its deletion lasts longer than it is waited for, or ended without success."""
+    said = delete(program(tmp_path, None, state, THINGS, ["d3"]))
+    named = ", ".join(f"d{n} (Microsoft.Compute/disks)" for n in range(5))
+    why = (
+        "is still being deleted after 1 minute"
+        if state is DELETING
+        else "deletion ended, and it is Succeeded"
+    )
+    assert f"{why}, with {named}, 2 more in it; a disk with an active SAS cannot be deleted: d3" in said
+    assert "RESOURCE GROUP g IS STILL IN AZURE" in said
+
+
+def test_what_is_in_a_group_that_is_deleted_slowly_is_told_once_meanwhile(tmp_path, monkeypatch):
+    monkeypatch.setattr(orphans, "SLOW_S", -1.0)
+    told: list[str] = []
+    az = program(tmp_path, None, DELETING, THINGS[:1], [], DELETING, GONE)
+    assert not orphans.Deletion(az=az, group="g", tell=told.append, patience_s=3600).carry_out().left
+    assert told == [
+        "g: it is still being deleted after 1 minute, with d0 (Microsoft.Compute/disks) in it; Ctrl-C ends "
+        "the waiting, not the deletion"
+    ]
+
+
 # --- interrupts
+
+GOING = (
+    "Azure has accepted the deletion of resource group g and carries it out by itself; `azbench cleanup` "
+    "looks whether it is gone"
+)
 
 
 def interrupted_at(tmp_path: Path, *numbers: int) -> orphans.Deleted:
@@ -140,7 +173,7 @@ def test_an_interrupt_while_the_deletion_is_asked_for_does_not_stop_that(tmp_pat
     program(tmp_path, None, DELETING)
     deleted = interrupted_at(tmp_path, 1)
     assert deleted.interrupted
-    assert "its deletion was started and goes on in Azure" in deleted.left
+    assert deleted.left == GOING
     assert len(given(tmp_path)) == 1
 
 
@@ -148,7 +181,7 @@ def test_an_interrupt_while_it_is_waited_for_ends_the_waiting(tmp_path):
     program(tmp_path, None, DELETING)
     deleted = interrupted_at(tmp_path, 3)
     assert deleted.interrupted
-    assert "its deletion was started" in deleted.left
+    assert deleted.left == GOING
 
 
 def test_an_interrupt_while_azure_cannot_be_reached_ends_the_trying(tmp_path):
@@ -251,6 +284,18 @@ def test_a_group_that_is_left_stays_noted(small, tmp_path, monkeypatch):
         ended(small, lambda: None)
     assert plan.load(small.run.folder, CloudPlan).groups == ["g"]
     assert list(teardown.noted(small.run.folder)) == ["g"]
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_deletion_that_azure_has_accepted_is_noted_until_it_fails(small, tmp_path, monkeypatch, ends):
+    """So that it is told of it also where the process was killed while it waited."""
+    small.az = program(tmp_path, None, DELETING, *([STANDING, [], [], NETWORK] if ends else [PAGE]))
+    monkeypatch.setattr(orphans, "DELETION_PATIENCE_S", 0.5)
+    with pytest.raises(AzbenchError, match="RESOURCE GROUP g IS STILL IN AZURE"):
+        ended(small, lambda: None)
+    (said,) = teardown.noted(small.run.folder).values()
+    going = orphans.going(small.az.within("1-2-3"), "g")
+    assert said != going if ends else said == going
 
 
 @pytest.mark.parametrize("code", ["AuthorizationFailed", "RequestDisallowedByPolicy"])

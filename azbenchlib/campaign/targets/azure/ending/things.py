@@ -7,7 +7,7 @@ deletes exactly what it made, each thing by its own command: what has its tag, o
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
@@ -157,6 +157,7 @@ def delete(
     prefix: str,
     tell: Tell,
     interrupts: Interrupts | None = None,
+    note: Callable[[bool], None] = lambda accepted: None,
 ) -> Deleted:
     """Delete what a run made, and wait until it is gone: its group, or its things in one of the user's.
 
@@ -164,7 +165,7 @@ def delete(
     """
     interrupts = interrupts or Interrupts()
     if not prefix:
-        return Deletion(az=az, group=group, tell=tell, interrupts=interrupts).carry_out()
+        return Deletion(az=az, group=group, tell=tell, interrupts=interrupts, note=note).carry_out()
     return _OfThings(az=az, group=group, prefix=prefix, tell=tell, interrupts=interrupts).carry_out()
 
 
@@ -176,7 +177,7 @@ class _OfThings(Deletion):
 
     @property
     def stopped(self) -> str:
-        return "the waiting for its deletion was interrupted"
+        return self.warning("the waiting for its deletion was interrupted")
 
     def warning(self, why: str) -> str:
         return warning(self.az, self.group, self.prefix, why)
