@@ -220,6 +220,9 @@ def test_without_a_login_one_sentence_says_what_to_do(azure, small, tmp_path):
     done = azbench("run", small, "--target", "azure", environment=environment, folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == "azbench: az is not logged in; run `az login`, then start again"
+    restrict(azure.arm.sku("Standard_D2s_v3", "westeurope"))  # to end soon
+    again = azbench("run", small, "--target", "azure", environment=azure.environment, folder=tmp_path)
+    assert "this subscription cannot have Standard_D2s_v3" in again.stderr  # the folder is no hindrance
 
 
 def test_an_az_that_is_too_old_is_told_with_the_oldest_that_will_do(azure, small, monkeypatch):

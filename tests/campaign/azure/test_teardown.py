@@ -20,11 +20,14 @@ from fake_azure.campaigns import TINY
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign import lock
+from azbenchlib.campaign import status as campaign_status
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import quiet, unheard
 from azbenchlib.campaign.run_loop import carry_out
+from azbenchlib.campaign.targets.azure import monitor
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.ending import orphans, teardown
 from azbenchlib.campaign.targets.azure.ending.orphans import OrphanedGroup
@@ -351,6 +354,41 @@ def test_a_finished_dataset_whose_groups_are_gone_tells_no_subscription(small, t
     assert "1-2-3" not in (small.run.folder / "plan.json").read_text()
 
 
+def test_a_run_is_not_taken_up_on_a_vm_that_is_being_deleted(small, tmp_path, monkeypatch):
+    """As after an interrupt and a kill: the deletion goes on, and the VM still runs."""
+    steps_done = {"made_for": [small.run.plan.experiment.setups[0].name], "steps_done": 99}
+    plan.save(small.run.folder, small.run.plan.model_copy(update=steps_done))
+    program(tmp_path, {"id": "1-2-3"}, {**OWN, **DELETING}, {**OWN, **DELETING}, None, GONE)
+    monkeypatch.setenv("AZBENCH_AZ", str(tmp_path / "az"))
+    teardown.delete_earlier(small.run.plan.model_copy(), small.run.folder, False, quiet)
+    assert [line.split()[1] for line in given(tmp_path)] == ["show", "show", "show", "delete", "show"]
+
+
+def test_a_run_whose_plan_is_gone_is_refused_with_the_way_to_what_it_left(small):
+    (small.run.folder / "az.log.jsonl").write_text("")
+    (small.run.folder / "plan.json").unlink()
+    with pytest.raises(InputError, match=r"plan\.json is gone.* `azbench cleanup` lists what it may"):
+        teardown.delete_earlier(small.run.plan, small.run.folder, False, quiet)
+
+
+def test_the_status_of_a_run_that_was_killed_names_its_group(small):
+    Journal(small.run.folder).add(JournalEvent.PLANNED, runs=[], design="")
+    assert "RESOURCE GROUP g IS STILL IN AZURE" in [*campaign_status.of(small.run.folder).lines()][-1]
+    with lock.held(small.run.folder):
+        assert campaign_status.of(small.run.folder).in_azure == ()
+
+
+def test_metrics_are_waited_for_as_long_whatever_the_clock_says(small, tmp_path, monkeypatch):
+    """It was 30 hours ahead while it was measured, and is right again."""
+    for name in ("LAG_S", "MONITOR_PAUSE_S"):
+        monkeypatch.setattr(monitor, name, 0.01)
+    small.az = program(tmp_path, {"id": "vm"}, {"value": []})
+    later = (datetime.now(UTC) + timedelta(hours=30)).isoformat()
+    small.run.plan.windows = {"s": ["vm-1", later, later]}
+    monitor.collect(small)
+    assert small.run.plan.windows == {}
+
+
 def test_a_subscription_that_the_account_does_not_have_is_named(small, tmp_path, monkeypatch):
     program(tmp_path, "ERROR: Subscription '1-2-3' not found. Check the spelling and casing and try again.\n")
     monkeypatch.setenv("AZBENCH_AZ", str(tmp_path / "az"))
@@ -441,6 +479,7 @@ HOLD = """
 import sys
 from pathlib import Path
 from azbenchlib.campaign import lock
+from azbenchlib.campaign import status as campaign_status
 with lock.held(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

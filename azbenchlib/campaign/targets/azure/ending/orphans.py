@@ -22,6 +22,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0  # between tries
 FIRST_LOOK_S, LONGEST_LOOK_S = 1.0, 15.0  # between looks at a group that is being deleted
 SLOW_S = 600.0  # of a deletion, after which it is told what is still in the group
 SURE_S = 2.0  # a group that was just made may not be found everywhere yet
+DELETING = "Deleting"  # the state of a group meanwhile
 _MOST_NAMED = 5  # of what is still in a group
 _UNDER_WAY = ("ResourceGroupBeingDeleted", "ResourceGroupDeletionInProgress")
 _LASTING = (
@@ -264,13 +265,13 @@ class Deletion:
         look, begun, told = FIRST_LOOK_S, time.monotonic(), False
         while True:
             try:
-                state = _state(self.az.json(*commands.group_show(self.group)))
+                state = state_of(self.az.json(*commands.group_show(self.group)))
             except AzError as error:
                 if error.code == GROUP_NOT_FOUND:
                     return ""
                 raise
             waited_s = time.monotonic() - begun
-            if state != "Deleting":
+            if state != DELETING:
                 kept = self._kept() if self.accepted else ""
                 self._is_accepted(False)
                 return f"its deletion ended, and it is {state}{kept}"
@@ -322,7 +323,7 @@ def warning(az: Az, group: str, why: str) -> str:
     )
 
 
-def _state(answer: Any) -> str:
+def state_of(answer: Any) -> str:
     """The state of a group as az tells it.
 
     Raises an AzbenchError when the answer is none of Azure's.

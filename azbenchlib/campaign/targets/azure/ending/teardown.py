@@ -16,6 +16,7 @@ from azbenchlib.campaign.targets.azure.ending import orphans, things
 from azbenchlib.campaign.targets.azure.manifest import PLANS, CloudPlan
 from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.state import (
+    AZ_LOG,
     AzureRun,
     all_deleted,
     enter_subscription,
@@ -123,10 +124,16 @@ def delete_earlier(
     time is joined in the folder. `apart` has the names of the VMs that are measured at a time now, whose own
     runs see to their groups; None: the VMs follow each other.
 
-    Raises an AzbenchError when one of the groups is still there; it stays noted.
+    Raises an AzbenchError when one of the groups is still there; it stays noted. An InputError where a run
+    was begun and its plan, which noted them, is gone.
     """
     for folder in (dataset, plan.beside(dataset)) if fresh else (dataset,):
         found = plan.load(folder, type(asked))
+        if found is None and (folder / AZ_LOG).is_file():
+            raise InputError(
+                f"{folder}: {plan.PLAN_FILE} is gone, without which no run goes on here; `azbench cleanup` "
+                "lists what it may have left in Azure; name another folder"
+            )
         if not found or not (fresh or found.same_as(asked)):
             continue
         _delete_noted(asked, folder, found, progress, may_go_on=not fresh and apart is None)

@@ -124,13 +124,14 @@ def _left(things: Sequence[Thing]) -> OrphanedGroup:
 
 
 def check_is_own(az: Az, group: str, prefix: str) -> bool:
-    """Refuse what another run holds, and a group that no run made; whether there is anything.
+    """Refuse what another run holds, and a group that no run made; whether there is anything that stays.
 
     Raises an AzbenchError when another run that may be alive holds it, or the whole group would go and no run
     made it; an AzError when Azure cannot be asked.
     """
     if not prefix:
-        return orphans.check_is_own(az, group) is not None
+        found = orphans.check_is_own(az, group)
+        return found is not None and orphans.state_of(found) != orphans.DELETING
     things = own(az, group, prefix)
     if any(lease.is_held(one.tags, datetime.now(UTC)) for one in things):
         raise AzbenchError(
