@@ -268,7 +268,7 @@ def test_an_operation_that_never_ends_is_given_up(azure, small, monkeypatch):
 def test_a_wait_of_an_hour_does_not_outlive_the_hours_of_a_run(azure, small, monkeypatch):
     """az waits as long as Azure tells it to, and the run has an end; what it made is deleted after that."""
     monkeypatch.setattr(budget.Budget, "check", lambda self: None)
-    azure.arm.prompt, azure.arm.told_to_wait = False, {"Retry-After": "3600"}
+    azure.faults.wait("*", "", 3600, times=10**6)
     todo, out = campaign.load(small), small.with_name("out")
     # A slow machine may reach the limit before az waits.
     words = r"max_hours 0\.005 is reached.*Nothing is left in Azure"

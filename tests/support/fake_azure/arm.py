@@ -29,7 +29,7 @@ from .skus import all_skus
 from .vm import Network, Vm
 
 SOON_S = 2.0  # what is done within it is answered without a poll, which would cost az a second
-RETRY_AFTER = {"Retry-After": "1"}  # az takes 0 for 30 seconds
+RETRY_AFTER = {"Retry-After": "1"}
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,6 @@ class Arm:
                 if image.name != "network":
                     image.unlink()
             self.prompt = True
-            self.told_to_wait: dict[str, str] = {}  # headers in place of those that have az ask again soon
             self.deletion_s = 0.0  # that a group is still to be seen, unless it is let go before
             self.let_go = threading.Event()  # what is held, a deletion or a request, goes on
             self.resources: dict[str, Json] = {}
@@ -155,17 +154,19 @@ class Arm:
         thread.start()
         return operation
 
-    def _settle(self, answer: Answer) -> Answer:
+    def _settle(self, answer: Answer, request: Request) -> Answer:
         """Answer with the operation's result if it is there soon, else with where to ask for it."""
         operation = answer.operation
         if operation is None:
             return answer
-        if self.prompt and operation.done.wait(SOON_S) and operation.error is None:
+        late = self.faults.strike("wait", request.method, request.path, request.command)
+        if late is None and self.prompt and operation.done.wait(SOON_S) and operation.error is None:
             return Answer(operation.result, headers=answer.headers)
         key = str(uuid.uuid4())
         self.operations[key] = operation
         url = f"{self.base}/operations/{key}?api-version=2024-11-01"
-        headers = {"Azure-AsyncOperation": url, **RETRY_AFTER, **self.told_to_wait, **answer.headers}
+        operation.retry_s = late.limit if late else 1
+        headers = {"Azure-AsyncOperation": url, "Retry-After": str(operation.retry_s), **answer.headers}
         if answer.status == 202:
             headers["Location"] = url + "&final=true"
         return Answer(answer.body, answer.status, headers)
@@ -194,7 +195,7 @@ class Arm:
         try:
             with self.lock:
                 answer = self._handle(request)
-            answer = self._settle(answer)
+            answer = self._settle(answer, request)
         except ArmError as refusal:
             headers = RETRY_AFTER if refusal.status == 429 else {}
             answer = Answer({"error": refusal.error}, refusal.status, headers)

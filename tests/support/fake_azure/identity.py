@@ -80,8 +80,8 @@ def operation(arm: "Arm", request: Request, key: str) -> Answer:
     if found is None:
         raise ArmError("NotFound", f"no operation {key}", 404)
     found.polls += 1
-    busy = not found.done.is_set() or (not arm.prompt and found.polls == 1)
-    headers = {"Retry-After": "1"}
+    busy = not found.done.is_set() or (found.polls == 1 and not (arm.prompt and found.retry_s == 1))
+    headers = {"Retry-After": str(found.retry_s)}
     if "final" in request.query:
         return (
             Answer(None, 202, headers | {"Location": arm.base + request.path + "?final=true"})

@@ -36,6 +36,7 @@ class Operation:
     error: Json | None = None
     done: Event = field(default_factory=Event)
     polls: int = 0
+    retry_s: int = 1  # after which az is told to ask again; it takes 0 for 30 seconds
 
 
 @dataclass
