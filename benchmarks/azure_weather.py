@@ -6,8 +6,10 @@ The state file has a line a finished sequence. The same command leaves those out
 also after it was killed; with --again, those that went wrong are run anew. The summary at the end counts all.
 
 In every third sequence, the VM is a spot VM that Azure takes back once or twice; in every fourth, the file
-names a resource group that is there already, with a disk of somebody else in it.
-After each sequence: no finished result is lost, none is measured twice, and what was made is gone or named.
+names a resource group that is there already, with a disk of somebody else in it. In most, one of EVENTS
+happens.
+After each sequence: no finished result is lost, none is measured twice, what was made is gone or named, and
+no command took longer than BOUND_S.
 What ends a run is followed by the same command again, in fair weather, which must give the whole dataset.
 """
 
@@ -17,12 +19,14 @@ import argparse
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +36,16 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 from fake_azure.campaigns import SMALL  # noqa: E402
 from fake_azure.identity import SUBSCRIPTION  # noqa: E402
 from fake_azure.login import Azure, environment, find_az, warm, write_config  # noqa: E402
-from fake_azure.machines import remove_machine  # noqa: E402
+from fake_azure.machines import remove_machine, restart  # noqa: E402
 from fake_azure.server import Server  # noqa: E402
 
 from azbenchlib import campaign  # noqa: E402
-from azbenchlib.azure import retries  # noqa: E402
+from azbenchlib.azure import deadlines, retries  # noqa: E402
 from azbenchlib.azure.az_errors import Passing  # noqa: E402
 from azbenchlib.campaign.progress import Progress  # noqa: E402
-from azbenchlib.campaign.targets.azure import eviction, target, vm  # noqa: E402
+from azbenchlib.campaign.targets.azure import eviction, outcome, target, vm  # noqa: E402
 from azbenchlib.campaign.targets.azure.ending import orphans  # noqa: E402
+from azbenchlib.campaign.targets.azure.money.budget import Budget  # noqa: E402
 from azbenchlib.core.errors import AzbenchError  # noqa: E402
 from azbenchlib.core.files import append  # noqa: E402
 from azbenchlib.dataset.dataset import Dataset  # noqa: E402
@@ -48,12 +53,9 @@ from azbenchlib.dataset.dataset import Dataset  # noqa: E402
 FILE = SMALL + "  second: {rw: randwrite, bs: 4k, size: 4m, runtime: 1}\n"
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/theirs"
 THIRD = "  third: {rw: randread, bs: 8k, size: 4m, runtime: 1}\n"
+GROUPS = r"resourceGroups/[^/]+$"
 CALLS = (
-    *(
-        ("PUT", r"resourceGroups/[^/]+$"),
-        ("GET", r"resourceGroups/[^/]+$"),
-        ("DELETE", r"resourceGroups/[^/]+$"),
-    ),
+    *(("PUT", GROUPS), ("GET", GROUPS), ("DELETE", GROUPS)),
     *(("PUT", "/virtualNetworks/"), ("PUT", "/deployments/"), ("PUT", "/schedules/"), ("PUT", "/disks/")),
     *(("PUT", r"/virtualMachines/[^/]+$"), ("GET", r"/virtualMachines/[^/]+$"), ("PUT", "/runCommands/")),
     *(
@@ -77,7 +79,11 @@ REFUSALS = (
 # What is waited for in Azure for seconds and minutes is here for tenths of a second: module, name, value.
 SHORT: tuple[tuple[object, str, object], ...] = (
     (retries, "FIRST_TRY_PAUSE_S", 0.1),
-    (target, "WHILE_MEASURING", {**retries.WHILE_MEASURING, Passing.not_there_yet: 10}),
+    (target, "WHILE_MEASURING", {**dict.fromkeys(retries.WHILE_MEASURING, 30), Passing.not_there_yet: 10}),
+    (deadlines, "CALL_LIMITS_S", {"": 60.0}),
+    (orphans, "DELETION_PATIENCE_S", 20.0),
+    (outcome, "QUIET_S", 2.0),
+    (Budget, "check", lambda self: None),  # what is reckoned is for Azure
     (orphans, "FIRST_LOOK_S", 0.1),
     (orphans, "LONGEST_LOOK_S", 0.5),
     (orphans, "FIRST_PAUSE_S", 0.1),
@@ -85,6 +91,78 @@ SHORT: tuple[tuple[object, str, object], ...] = (
     (eviction, "EVICTION_PAUSES_S", (0.1, 0.1, 0.1)),
     (vm, "FIRST_WAIT_S", 0.2),
 )
+
+
+BOUND_S, MAX_HOURS = 240.0, 0.025  # of a command; and what it is told, which is less
+AHEAD = timedelta(hours=30)
+DISK = ["-t", "tmpfs", "-o", "size=8m", "tmpfs"]  # on which a sequence measures
+
+
+class Clock(datetime):
+    """A clock that may be wrong."""
+
+    wrong_by = timedelta()
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+        return datetime.now(tz) + cls.wrong_by
+
+
+def jump(azure: Azure, out: Path) -> None:
+    """Have the clock of this machine jump ahead, as far as azbench sees it."""
+    Clock.wrong_by = AHEAD
+    for name, module in list(sys.modules.items()):
+        if name.startswith("azbenchlib") and getattr(module, "datetime", None) is datetime:
+            module.datetime = Clock  # type: ignore[attr-defined]
+
+
+def fill(azure: Azure, out: Path) -> None:
+    """Leave no room on the disk of the dataset."""
+    with suppress(OSError), (out.parent / "filler").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+
+
+def restart_all(azure: Azure, out: Path) -> None:
+    """Restart the VM."""
+    with azure.arm.lock:
+        for path in list(azure.arm.machines):
+            restart(azure.arm, path)
+
+
+def evict(azure: Azure, out: Path) -> None:
+    """Take the VM back."""
+    with azure.arm.lock:
+        for path in list(azure.arm.machines):
+            remove_machine(azure.arm, path)
+
+
+def rewrite_tags(azure: Azure, out: Path) -> None:
+    """Change the tags of all groups, and of what is in them, as a policy does."""
+    with azure.arm.lock:
+        for one in azure.arm.resources.values():
+            tags = one.get("tags") or {}
+            if tags.get("tool") == "azbench":
+                one["tags"] = {**tags, "owner": "policy", "lease": "", "cost-center": "7"}
+
+
+# What happens when the run has told so many lines; `azure`, and the dataset.
+EVENTS: dict[str, Callable[[Azure, Path], object]] = {
+    "the clock is 30 hours ahead": jump,
+    "the local disk is full": fill,
+    "the VM is restarted": restart_all,
+    "a policy changes tags": rewrite_tags,
+    "the deletion is slow": lambda azure, out: setattr(azure.arm, "deletion_s", 8.0),
+    "the deletion never ends": lambda azure, out: setattr(azure.arm, "deletion_s", 1e6),
+    "the group is locked": lambda azure, out: azure.faults.refuse(
+        "DELETE", GROUPS, "ScopeLocked", times=10**6
+    ),
+    "the sign-in expires": lambda azure, out: azure.faults.refuse(
+        "*", "/subscriptions/", "ExpiredAuthenticationToken", status=401, times=10**6
+    ),
+    "an operation never ends": lambda azure, out: azure.faults.hold("PUT", "/providers/", ""),
+    "Retry-After is an hour": lambda azure, out: azure.faults.wait("PUT", "/providers/", 3600),
+}
 
 
 def plan(azure: Azure, seed: int) -> str:
@@ -99,7 +177,7 @@ def plan(azure: Azure, seed: int) -> str:
             azure.faults.refuse(method, path, code, status=status, **when)
             kind = code
         elif kind == "page":
-            azure.faults.page(method, path, chance.choice((200, 403, 404, 502)), **when)
+            azure.faults.page(method, path, chance.choice((200, 403, 404, 407, 502)), **when)
         elif kind == "fail":
             azure.faults.fail("PUT", path, "InternalServerError", **when)
         elif kind == "kill":
@@ -107,6 +185,7 @@ def plan(azure: Azure, seed: int) -> str:
         else:
             getattr(azure.faults, kind)(method, path, **when)
         told.append(f"{kind} {method} {path} from {nth} {times} times")
+    told += [f"{what} at {line}" for line, what in happening(seed)]
     return "; ".join(told)
 
 
@@ -120,20 +199,55 @@ def is_given(seed: int) -> bool:
     return seed % 4 == 3
 
 
-def evicting(azure: Azure, seed: int) -> Progress:
-    """Take the VM back when the run has told so many lines, once or twice."""
-    chance = random.Random(seed)  # noqa: S311  not for secrets
-    at = {chance.randint(6, 30) for _ in range(2)} if is_spot(seed) else set()
+def happening(seed: int) -> list[tuple[int, str]]:
+    """What happens, and when a run has told so many lines."""
+    chance = random.Random(-1 - seed)  # noqa: S311  not for secrets
+    events = [(chance.randint(1, 24), chance.choice([*EVENTS]))] * (chance.random() < 0.8)
+    return events + [(chance.randint(6, 30), "Azure takes the VM back") for _ in range(2)] * is_spot(seed)
+
+
+def happens(azure: Azure, out: Path, events: Sequence[tuple[int, str]]) -> Progress:
+    """Have it happen."""
     told: list[str] = []
 
     def progress(done: int, total: int, text: str) -> None:
         told.append(text)
-        if len(told) in at:
-            with azure.arm.lock:
-                for key in list(azure.arm.machines):
-                    remove_machine(azure.arm, key)
+        for line, what in events:
+            if line == len(told):
+                EVENTS.get(what, evict)(azure, out)
 
     return progress
+
+
+@contextmanager
+def bounded(wrong: list[str]) -> Iterator[None]:
+    """End what takes too long, and note that."""
+
+    def end(*_: object) -> None:
+        wrong.append(f"a command took longer than {BOUND_S:.0f} s")
+        raise KeyboardInterrupt("it took too long")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, BOUND_S, BOUND_S / 10)
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not wrong:
+            raise
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def small_disk(place: Path) -> Iterator[Path]:
+    """A disk that can be filled."""
+    place.mkdir()
+    subprocess.run(["mount", *DISK, place], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", place], check=True)
 
 
 def carry_out(azure: Azure, folder: Path, seed: int) -> list[str]:
@@ -146,22 +260,33 @@ def carry_out(azure: Azure, folder: Path, seed: int) -> list[str]:
     text = FILE.replace("zone: 1", "zone: 1\npriority: spot") if is_spot(seed) else FILE
     text = text.replace("zone: 1", "zone: 1\ngroup: theirs") if is_given(seed) else text
     file.write_text(text + THIRD * (seed % 2))  # three workloads take the container, two come in pieces
-    wrong, out = [], folder / "out"
+    wrong: list[str] = []
+    with small_disk(folder / "disk") as disk:
+        wrong += _in_weather(azure, campaign.load(file), disk / "out", seed, others)
+    return wrong
+
+
+def _in_weather(azure: Azure, todo: Any, out: Path, seed: int, others: Mapping[str, Any]) -> list[str]:
+    """A command with faults, and the same again in fair weather; what went wrong."""
+    wrong: list[str] = []
     plan(azure, seed)
+    progress = happens(azure, out, happening(seed))
     said = ""
     try:
-        campaign.run(campaign.load(file), out, target="azure", progress=evicting(azure, seed))
+        with bounded(wrong):
+            campaign.run(todo, out, target="azure", progress=progress, max_hours=MAX_HOURS)
     except AzbenchError as error:
         said = str(error)
     except Exception as error:
         wrong.append(f"{type(error).__name__}: {error}")
     wrong += [f"{group} is left and not named: {said}" for group in made(azure, others) if group not in said]
     kept = {path: path.stat().st_mtime_ns for path in out.glob("raw/*/*/*.json")}
-    azure.faults.planned.clear()
+    clear_up(azure, out)
     try:
-        done = campaign.run(campaign.load(file), out, target="azure")
-        jobs = set(Dataset.load(done).runs["job"])
-        wrong += [] if jobs == {"first", "second", *(["third"] * (seed % 2))} else [f"only {jobs}"]
+        with bounded(wrong):
+            done = campaign.run(todo, out, target="azure")
+            jobs = set(Dataset.load(done).runs["job"])
+            wrong += [] if jobs == {"first", "second", *(["third"] * (seed % 2))} else [f"only {jobs}"]
     except AzbenchError as error:
         wrong.append(f"in fair weather: {error}")
     if not {*kept.items()} <= {(path, path.stat().st_mtime_ns) for path in out.glob("raw/*/*/*.json")}:
@@ -169,6 +294,14 @@ def carry_out(azure: Azure, folder: Path, seed: int) -> list[str]:
     wrong += [f"{group} is left in fair weather" for group in made(azure, others)]
     wrong += [f"{path} is not as it was" for path, one in others.items() if azure.arm.find(path) != one]
     return wrong
+
+
+def clear_up(azure: Azure, out: Path) -> None:
+    """Have fair weather from here on."""
+    azure.faults.planned.clear()
+    Clock.wrong_by, azure.arm.deletion_s = timedelta(), 0.0
+    azure.arm.let_go.set()
+    (out.parent / "filler").unlink(missing_ok=True)
 
 
 def made(azure: Azure, others: Mapping[str, object]) -> set[str]:

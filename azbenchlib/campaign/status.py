@@ -8,6 +8,7 @@ from typing import Any
 
 from azbenchlib.campaign import journal, lock
 from azbenchlib.campaign.journal import Journal, JournalEvent
+from azbenchlib.campaign.targets.azure.ending import teardown
 from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_span
@@ -19,7 +20,7 @@ class Status:
 
     `state` is ``finished``, ``running``, ``interrupted`` or ``stopped`` (killed, or ended by a failure);
     `now` is the run in hand, of several VMs at a time that of each, and `next` the one after it, by title;
-    `left_s` is what is left in seconds, at the pace so far.
+    `left_s` is what is left in seconds, at the pace so far; `in_azure` says what of the run is still there.
     """
 
     folder: str
@@ -33,6 +34,7 @@ class Status:
     latest: str
     left_s: float
     design: str
+    in_azure: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -53,6 +55,7 @@ class Status:
                 yield f"Next: {self.next}"
             yield f"Left: about {format_span(self.left_s)}"
         yield from (f"Failed: {why}" for why in self.failed)
+        yield from self.in_azure
 
 
 def of(folder: Path) -> Status:
@@ -90,6 +93,7 @@ def of(folder: Path) -> Status:
         latest=f"{titles.get(str(said[-1].get('run')), '')}: {said[-1]['said']}" if said else "",
         left_s=sum(map(_expected_s, open_)) * _pace(since, {run["run"]: run for run in runs}),
         design=plan.get("design", ""),
+        in_azure=() if running else tuple(teardown.noted(folder).values()),
     )
 
 

@@ -220,6 +220,9 @@ def test_without_a_login_one_sentence_says_what_to_do(azure, small, tmp_path):
     done = azbench("run", small, "--target", "azure", environment=environment, folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == "azbench: az is not logged in; run `az login`, then start again"
+    restrict(azure.arm.sku("Standard_D2s_v3", "westeurope"))  # to end soon
+    again = azbench("run", small, "--target", "azure", environment=azure.environment, folder=tmp_path)
+    assert "this subscription cannot have Standard_D2s_v3" in again.stderr  # the folder is no hindrance
 
 
 def test_an_az_that_is_too_old_is_told_with_the_oldest_that_will_do(azure, small, monkeypatch):
@@ -265,7 +268,7 @@ def test_an_operation_that_never_ends_is_given_up(azure, small, monkeypatch):
 def test_a_wait_of_an_hour_does_not_outlive_the_hours_of_a_run(azure, small, monkeypatch):
     """az waits as long as Azure tells it to, and the run has an end; what it made is deleted after that."""
     monkeypatch.setattr(budget.Budget, "check", lambda self: None)
-    azure.arm.prompt, azure.arm.told_to_wait = False, {"Retry-After": "3600"}
+    azure.faults.wait("*", "", 3600, times=10**6)
     todo, out = campaign.load(small), small.with_name("out")
     # A slow machine may reach the limit before az waits.
     words = r"max_hours 0\.005 is reached.*Nothing is left in Azure"

@@ -20,11 +20,14 @@ from fake_azure.campaigns import TINY
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign import lock
+from azbenchlib.campaign import status as campaign_status
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.interrupts import Interrupts
+from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import quiet, unheard
 from azbenchlib.campaign.run_loop import carry_out
+from azbenchlib.campaign.targets.azure import monitor
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.ending import orphans, teardown
 from azbenchlib.campaign.targets.azure.ending.orphans import OrphanedGroup
@@ -122,7 +125,40 @@ def test_the_last_words_tell_the_command_with_the_subscription(tmp_path):
     assert "`azbench cleanup --group g --yes --subscription 1-2-3`" in said
 
 
+THINGS = [{"name": f"d{n}", "type": "Microsoft.Compute/disks"} for n in range(7)]
+
+
+@pytest.mark.parametrize("state", [DELETING, STANDING])
+def test_what_is_still_in_a_group_is_named_with_a_disk_that_can_be_read(tmp_path, state):
+    """Its deletion lasts longer than it is waited for, or ended without success."""
+    said = delete(program(tmp_path, None, state, THINGS, ["d3"]))
+    named = ", ".join(f"d{n} (Microsoft.Compute/disks)" for n in range(5))
+    why = (
+        "is still being deleted after 1 minute"
+        if state is DELETING
+        else "deletion ended, and it is Succeeded"
+    )
+    assert f"{why}, with {named}, 2 more in it; a disk with an active SAS cannot be deleted: d3" in said
+    assert "RESOURCE GROUP g IS STILL IN AZURE" in said
+
+
+def test_what_is_in_a_group_that_is_deleted_slowly_is_told_once_meanwhile(tmp_path, monkeypatch):
+    monkeypatch.setattr(orphans, "SLOW_S", -1.0)
+    told: list[str] = []
+    az = program(tmp_path, None, DELETING, THINGS[:1], [], DELETING, GONE)
+    assert not orphans.Deletion(az=az, group="g", tell=told.append, patience_s=3600).carry_out().left
+    assert told == [
+        "g: it is still being deleted after 1 minute, with d0 (Microsoft.Compute/disks) in it; Ctrl-C ends "
+        "the waiting, not the deletion"
+    ]
+
+
 # --- interrupts
+
+GOING = (
+    "Azure has accepted the deletion of resource group g and carries it out by itself; `azbench cleanup` "
+    "looks whether it is gone"
+)
 
 
 def interrupted_at(tmp_path: Path, *numbers: int) -> orphans.Deleted:
@@ -140,7 +176,7 @@ def test_an_interrupt_while_the_deletion_is_asked_for_does_not_stop_that(tmp_pat
     program(tmp_path, None, DELETING)
     deleted = interrupted_at(tmp_path, 1)
     assert deleted.interrupted
-    assert "its deletion was started and goes on in Azure" in deleted.left
+    assert deleted.left == GOING
     assert len(given(tmp_path)) == 1
 
 
@@ -148,7 +184,7 @@ def test_an_interrupt_while_it_is_waited_for_ends_the_waiting(tmp_path):
     program(tmp_path, None, DELETING)
     deleted = interrupted_at(tmp_path, 3)
     assert deleted.interrupted
-    assert "its deletion was started" in deleted.left
+    assert deleted.left == GOING
 
 
 def test_an_interrupt_while_azure_cannot_be_reached_ends_the_trying(tmp_path):
@@ -253,6 +289,18 @@ def test_a_group_that_is_left_stays_noted(small, tmp_path, monkeypatch):
     assert list(teardown.noted(small.run.folder)) == ["g"]
 
 
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_deletion_that_azure_has_accepted_is_noted_until_it_fails(small, tmp_path, monkeypatch, ends):
+    """So that it is told of it also where the process was killed while it waited."""
+    small.az = program(tmp_path, None, DELETING, *([STANDING, [], [], NETWORK] if ends else [PAGE]))
+    monkeypatch.setattr(orphans, "DELETION_PATIENCE_S", 0.5)
+    with pytest.raises(AzbenchError, match="RESOURCE GROUP g IS STILL IN AZURE"):
+        ended(small, lambda: None)
+    (said,) = teardown.noted(small.run.folder).values()
+    going = orphans.going(small.az.within("1-2-3"), "g")
+    assert said != going if ends else said == going
+
+
 @pytest.mark.parametrize("code", ["AuthorizationFailed", "RequestDisallowedByPolicy"])
 def test_a_group_that_may_not_be_made_is_not_told_as_left(small, tmp_path, code):
     small.az = program(tmp_path, arm(code, "No."))
@@ -304,6 +352,41 @@ def test_a_finished_dataset_whose_groups_are_gone_tells_no_subscription(small, t
     (small.run.folder / "manifest.json").write_text("{}")
     teardown.delete_earlier(small.run.plan, small.run.folder, False, quiet)
     assert "1-2-3" not in (small.run.folder / "plan.json").read_text()
+
+
+def test_a_run_is_not_taken_up_on_a_vm_that_is_being_deleted(small, tmp_path, monkeypatch):
+    """As after an interrupt and a kill: the deletion goes on, and the VM still runs."""
+    steps_done = {"made_for": [small.run.plan.experiment.setups[0].name], "steps_done": 99}
+    plan.save(small.run.folder, small.run.plan.model_copy(update=steps_done))
+    program(tmp_path, {"id": "1-2-3"}, {**OWN, **DELETING}, {**OWN, **DELETING}, None, GONE)
+    monkeypatch.setenv("AZBENCH_AZ", str(tmp_path / "az"))
+    teardown.delete_earlier(small.run.plan.model_copy(), small.run.folder, False, quiet)
+    assert [line.split()[1] for line in given(tmp_path)] == ["show", "show", "show", "delete", "show"]
+
+
+def test_a_run_whose_plan_is_gone_is_refused_with_the_way_to_what_it_left(small):
+    (small.run.folder / "az.log.jsonl").write_text("")
+    (small.run.folder / "plan.json").unlink()
+    with pytest.raises(InputError, match=r"plan\.json is gone.* `azbench cleanup` lists what it may"):
+        teardown.delete_earlier(small.run.plan, small.run.folder, False, quiet)
+
+
+def test_the_status_of_a_run_that_was_killed_names_its_group(small):
+    Journal(small.run.folder).add(JournalEvent.PLANNED, runs=[], design="")
+    assert "RESOURCE GROUP g IS STILL IN AZURE" in [*campaign_status.of(small.run.folder).lines()][-1]
+    with lock.held(small.run.folder):
+        assert campaign_status.of(small.run.folder).in_azure == ()
+
+
+def test_metrics_are_waited_for_as_long_whatever_the_clock_says(small, tmp_path, monkeypatch):
+    """It was 30 hours ahead while it was measured, and is right again."""
+    for name in ("LAG_S", "MONITOR_PAUSE_S"):
+        monkeypatch.setattr(monitor, name, 0.01)
+    small.az = program(tmp_path, {"id": "vm"}, {"value": []})
+    later = (datetime.now(UTC) + timedelta(hours=30)).isoformat()
+    small.run.plan.windows = {"s": ["vm-1", later, later]}
+    monitor.collect(small)
+    assert small.run.plan.windows == {}
 
 
 def test_a_subscription_that_the_account_does_not_have_is_named(small, tmp_path, monkeypatch):
@@ -396,6 +479,7 @@ HOLD = """
 import sys
 from pathlib import Path
 from azbenchlib.campaign import lock
+from azbenchlib.campaign import status as campaign_status
 with lock.held(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

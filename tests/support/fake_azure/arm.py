@@ -23,7 +23,7 @@ from . import (  # noqa: F401  each registers its routes
     storage,
 )
 from .faults import PAGE, Fault, Faults
-from .operations import RETRY_AFTER, accepted, now
+from .operations import accepted, now
 from .rights import check_rights
 from .roles import documented
 from .routing import Answer, ArmError, Json, Operation, Request, find_route
@@ -68,7 +68,6 @@ class Arm:
                 if image.name != "network":
                     image.unlink()
             self.prompt = True
-            self.told_to_wait: dict[str, str] = {}  # headers in place of those that have az ask again soon
             self.deletion_s = 0.0  # that a group is still to be seen, unless it is let go before
             self.let_go = threading.Event()  # what is held, a deletion or a request, goes on
             self.resources: dict[str, Json] = {}
@@ -174,8 +173,10 @@ class Arm:
         operation = answer.operation
         if operation is None:
             return answer
-        if self.prompt and operation.done.wait(SOON_S) and operation.error is None:
+        late = self.faults.strike("wait", request.method, request.path, request.command)
+        if late is None and self.prompt and operation.done.wait(SOON_S) and operation.error is None:
             return Answer(operation.result, headers=answer.headers)
+        operation.retry_s = late.limit if late else 1
         return accepted(self, request, answer, operation)
 
     # --- requests -------------------------------------------------------------------------------------------
@@ -204,7 +205,7 @@ class Arm:
                 answer = self._handle(request)
             answer = self._settle(request, answer)
         except ArmError as refusal:
-            headers = RETRY_AFTER if refusal.status == 429 else {}
+            headers = {"Retry-After": "1"} if refusal.status == 429 else {}
             answer = Answer({"error": refusal.error}, refusal.status, headers)
         except Exception as error:
             traceback.print_exc()

@@ -50,7 +50,7 @@ class Fault:
     hits: int = 0
 
     def strikes(self, method: str, path: str, command: str | None, body: str) -> bool:
-        fits = method == self.method and self.path.search(path) and self.command in (None, command)
+        fits = self.method in ("*", method) and self.path.search(path) and self.command in (None, command)
         fits = fits and self.says in body
         self.seen += bool(fits)
         struck = bool(fits) and self.nth <= self.seen < self.nth + self.times
@@ -60,7 +60,7 @@ class Fault:
 
 @dataclass
 class Faults:
-    """All that is planned; every `path` is a regular expression, `nth` counts from 1."""
+    """All that is planned; every `path` is a regular expression, `nth` counts from 1, the method * is any."""
 
     planned: list[Fault] = field(default_factory=list)
 
@@ -136,6 +136,10 @@ class Faults:
     def hold(self, method: str, path: str, says: str, **when: int | str) -> Fault:
         """Take no notice of requests whose body says this until `Arm.let_go` is set."""
         return self._plan("hold", method, path, says=says, **when)
+
+    def wait(self, method: str, path: str, seconds: int, **when: int | str) -> Fault:
+        """Have az wait so long before it asks whether what was accepted is done."""
+        return self._plan("wait", method, path, limit=seconds, **when)
 
     def kill_script(self, path: str = "/runCommand", **when: int | str) -> Fault:
         """Kill a run-command's script when it has started; az is told that all is well."""

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import traceback
+import uuid
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -46,6 +47,7 @@ ENVIRONMENT = {
     "CURL_CA_BUNDLE": CERTIFICATE,
 }
 SIOCGIFFLAGS, SIOCSIFFLAGS, SIOCSIFADDR, IFF_UP = 0x8913, 0x8914, 0x8916, 1  # netdevice(7)
+LOST = {"state": "Running", "exit_code": None, "output": "", "error": "", "started": None, "ended": None}
 METADATA = "169.254.169.254"
 CLOUD_INIT = """#!/bin/sh
 case "$*" in
@@ -224,6 +226,8 @@ class World:
             if program:
                 Path("/usr/local/bin", name).write_bytes(program)
                 Path("/usr/local/bin", name).chmod(0o755)
+        Path("/run/boot_id").write_text(f"{uuid.uuid4()}\n")  # the kernel's is that of the host
+        call("mount", "--bind", "/run/boot_id", "/proc/sys/kernel/random/boot_id")
         Path("/run/cloud-init").mkdir()
         Path("/run/cloud-init/status").write_text(config["cloud_init"])
         Path(CERTIFICATE).write_text(config["certificate"])
@@ -310,10 +314,12 @@ class World:
         return {}
 
     def status(self, name: str) -> dict[str, Any]:
-        return self.scripts[name].status()
+        """Tell how a script stands; one from before a restart goes on as running."""
+        return self.scripts[name].status() if name in self.scripts else LOST
 
     def kill(self, name: str) -> dict[str, Any]:
-        self.scripts[name].kill()
+        if name in self.scripts:
+            self.scripts[name].kill()
         return {}
 
     def serve(self) -> None:

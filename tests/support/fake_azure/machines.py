@@ -133,8 +133,8 @@ def _make_os_disk(arm: "Arm", machine: Json) -> None:
     make_os_disk(arm.images / image_name(disk), entry["diskSizeGB"] * GIB)
 
 
-def boot(arm: "Arm", machine: Json) -> None:
-    """Start the emulated VM with what is attached."""
+def boot(arm: "Arm", machine: Json, *, again: bool = False) -> None:
+    """Start the emulated VM with what is attached; once more, its disks have other device names."""
     storage = machine["properties"]["storageProfile"]
     os_disk = arm.get(storage["osDisk"]["managedDisk"]["id"])
     hardware = _hardware(machine, sku_of(arm, machine))
@@ -150,9 +150,16 @@ def boot(arm: "Arm", machine: Json) -> None:
         else "",
     )
     arm.machines[machine["id"].lower()] = vm
-    for entry in storage["dataDisks"]:
+    for entry in sorted(storage["dataDisks"], key=lambda entry: entry["lun"], reverse=again):
         disk = arm.get(entry["managedDisk"]["id"])
         vm.attach(entry["lun"], image_name(disk), block_bytes(disk))
+
+
+def restart(arm: "Arm", path: str) -> None:
+    """Start a VM anew while it works, as its host does after a fault: processes and mounts are gone."""
+    with arm.lock:
+        arm.machines.pop(path.lower()).stop()
+        boot(arm, arm.get(path), again=True)
 
 
 def remove_machine(arm: "Arm", key: str) -> None:

@@ -15,7 +15,6 @@ from .routing import GROUP, SUBSCRIPTION, Answer, ArmError, Json, Operation, Req
 if TYPE_CHECKING:
     from .arm import Arm
 
-RETRY_AFTER = {"Retry-After": "1"}  # az takes 0 for 30 seconds
 # What a new or changed resource says of itself until it is there.
 CREATING, UPDATING = "Creating", "Updating"
 LOCATION = SUBSCRIPTION + "/providers/{namespace}/locations/{location}"
@@ -55,9 +54,7 @@ def accepted(arm: "Arm", request: Request, answer: Answer, operation: Operation)
     headers = {"Azure-AsyncOperation": asked, "Location": result}
     told = {name: f"{arm.base}{url}" for name, url in headers.items() if url}
     body = answer.body if asked else None
-    return Answer(
-        _unfinished(body, answer.until), status, told | RETRY_AFTER | arm.told_to_wait | answer.headers
-    )
+    return Answer(_unfinished(body, answer.until), status, told | operation.retry_after | answer.headers)
 
 
 def _unfinished(body: Any, state: str) -> Any:
@@ -74,19 +71,20 @@ def operation(arm: "Arm", request: Request, key: str, namespace: str = "", **_: 
     if found is None:
         raise ArmError("NotFound", f"no operation {key}", 404)
     found.polls += 1
-    busy = not found.done.is_set() or (not arm.prompt and found.polls == 1)
+    busy = not found.done.is_set() or (found.polls == 1 and not (arm.prompt and found.retry_s == 1))
     if "monitor" in request.query or "/operationresults/" in request.path:
         asked = "&".join(f"{name}={value}" for name, value in request.query.items())
-        again = RETRY_AFTER | {"Location": f"{arm.base}{request.path}?{asked}"}
+        again = found.retry_after | {"Location": f"{arm.base}{request.path}?{asked}"}
         if busy:
             return Answer(None, 202, again)
         return Answer({"error": found.error}, 409) if found.error else Answer(found.result)
     if namespace.lower() == "microsoft.compute":
-        return Answer(_of_compute(key, found, busy), headers=RETRY_AFTER)
+        return Answer(_of_compute(key, found, busy), headers=found.retry_after)
     working = "InProgress" if namespace else "Running"
     state = working if busy else "Failed" if found.error else "Succeeded"
     return Answer(
-        {"status": state, **({"error": found.error} if found.error and not busy else {})}, headers=RETRY_AFTER
+        {"status": state, **({"error": found.error} if found.error and not busy else {})},
+        headers=found.retry_after,
     )
 
 

@@ -39,6 +39,12 @@ class Operation:
     polls: int = 0
     began: str = field(default_factory=lambda: datetime.now(UTC).isoformat())
     ended: str = ""
+    retry_s: int = 1  # after which az is told to ask again; it takes 0 for 30 seconds
+
+    @property
+    def retry_after(self) -> dict[str, str]:
+        """The header that says so."""
+        return {"Retry-After": str(self.retry_s)}
 
 
 @dataclass

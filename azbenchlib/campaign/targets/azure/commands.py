@@ -236,6 +236,11 @@ def disk_show(group: str, name: str) -> Command:
     return ["disk", "show", "--resource-group", group, "--name", name]
 
 
+def disks_read(group: str) -> Command:
+    """Managed disks that an address with a signature makes readable, by name."""
+    return ["disk", "list", "--resource-group", group, "--query", "[?diskState=='ActiveSAS'].name"]
+
+
 def vm_state(group: str, name: str) -> Command:
     """Whether a VM runs."""
     place = ["--resource-group", group, "--name", name]

@@ -31,7 +31,6 @@ from azbenchlib.campaign.targets.azure.steps import Call, Measure
 from azbenchlib.campaign.targets.azure.vm import Vm, is_running
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
 from azbenchlib.core.errors import AzbenchError, InputError
-from azbenchlib.core.files import make_folder
 from azbenchlib.dataset.manifest import Manifest
 
 # Its resource id; no parameter of a notebook says it, for it tells the subscription.
@@ -125,7 +124,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
         """Ask Azure whether the VM runs and is what the file says."""
         if all(map(run.done, run.measurements)):
             return
-        make_folder(run.folder)
+        run.save()  # before az writes into the folder: without a plan, no run is taken up there
         run.tell("asking Azure whether the VM is what the plan says …")
         at = place(self.vm_id)
         az = found_az(run).within(at["subscription"])

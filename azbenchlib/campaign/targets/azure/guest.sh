@@ -143,8 +143,8 @@ stripe() {
         fail "the stripe $device could not be made"
 }
 
-# kept NAME: keep this script, which made a disk ready, and tell since which start of the VM the disk is so: a restart
-# undoes mounts, and gives devices other names.
+# kept NAME: keep this script, which made a disk ready, and tell since which start of the VM it is so: a restart undoes
+# mounts, gives devices other names, and ends the guard.
 kept() {
     [ "$0" = "$home/kept-$1" ] || cp "$0" "$home/kept-$1"
     booted >"$home/booted-$1"
@@ -332,11 +332,12 @@ pack() {
 measured() { printf '%s %s' "$(wc -c <"$1")" "$(sha256sum <"$1" | cut -c 1-64)"; }
 
 # guard MANAGER GROUP LOOK_S EARLY_S: a worker that looks at the tags of the group every LOOK_S seconds, and deletes it when
-# the lease of its run has ended and its time is over, or is in EARLY_S seconds: then this VM stops itself.
+# the lease of its run has ended and its time is over, or is in EARLY_S seconds: then this VM stops itself. A restart of the
+# VM ends it; with the disks, it is restored.
 guard() {
     if [ -z "${azbench_guard:-}" ]; then
-        cp "$0" "$home/guard"
-        azbench_guard=1 setsid sh "$home/guard" </dev/null >"$home/guard.log" 2>&1 &
+        kept .guard
+        azbench_guard=1 setsid sh "$home/kept-.guard" </dev/null >"$home/guard.log" 2>&1 9>&- & # not with the worker's lock
         return
     fi
     while sleep "$3"; do

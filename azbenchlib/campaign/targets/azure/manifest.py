@@ -28,6 +28,7 @@ class CloudPlan(StoredPlan):
     started: str
     subscription: str = ""  # id of the one in which it was begun; none is kept when all is done
     groups: list[str] = Field(default_factory=list)  # resource groups with what was made, the latest one last
+    deletions: list[str] = Field(default_factory=list)  # of the groups, those that Azure deletes by itself
     # Of the groups that are the user's: what the names of the run's things in them begin with.
     prefixes: dict[str, Annotated[str, Field(pattern=f"^{RUN_PREFIX}$")]] = Field(default_factory=dict)
     facts: dict[str, dict[str, str]] = Field(default_factory=dict)  # setup -> what its VM said of itself
@@ -48,7 +49,12 @@ class CloudPlan(StoredPlan):
     def forget(self, group: str) -> None:
         """Note that nothing of the run is left in a group."""
         self.groups = [name for name in self.groups if name != group]
+        self.note_deletion(group, False)
         self.prefixes.pop(group, None)
+
+    def note_deletion(self, group: str, accepted: bool) -> None:
+        """Note whether Azure has accepted to delete a group."""
+        self.deletions = [name for name in self.deletions if name != group] + [group] * accepted
 
     def forget_who(self) -> None:
         """Keep no id of a subscription or a tenant: nothing is left there, and a dataset tells nobody's."""

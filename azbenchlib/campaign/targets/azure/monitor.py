@@ -46,12 +46,12 @@ def _collect_setup(cloud: Cloud, setup: str, vm: str, window: tuple[str, str]) -
         raise AzError("az vm show: its answer names no VM")
     minute = datetime.fromisoformat(window[0]).replace(second=0)
     ends = datetime.fromisoformat(window[1])
-    deadline = ends + timedelta(seconds=LAG_S)
+    deadline = time.monotonic() + LAG_S
     for name, metrics in FILES.items():
         argv = commands.metrics(resource_id, metrics, minute, ends + timedelta(minutes=1), name == "disks")
         while True:
             answer = cloud.az.json(*argv)
-            if _reaches(answer, ends) or datetime.now(UTC) > deadline:
+            if _reaches(answer, ends) or time.monotonic() > deadline:
                 break
             time.sleep(MONITOR_PAUSE_S)  # in all much less than the lease lasts
         file = cloud.run.raw / setup / f"azure-monitor-{name}.json"

@@ -41,7 +41,6 @@ from azbenchlib.campaign.targets.azure.state import (
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
 from azbenchlib.campaign.targets.base import Request, Target
 from azbenchlib.core.errors import AzbenchError, InputError
-from azbenchlib.core.files import make_folder
 from azbenchlib.dataset.manifest import Manifest
 
 LEAST_H, MOST_H = 2, 23  # a VM that nobody deletes stops by itself after a time between
@@ -128,7 +127,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
 
     def enter(self, run: AzureRun) -> Az:
         """The az of the run's subscription, which retries and tells why."""
-        make_folder(run.folder)
+        run.save()  # before az writes into the folder: without a plan, no run is taken up there
         az = enter_subscription(run, found_az(run))
         note_identity(run.plan, az, self.show_identity)
         return az

@@ -20,7 +20,10 @@ DELETION_PATIENCE_S = 3600  # how long a deletion is tried and waited for
 DELETE_TRIES = 4  # of a deletion that Azure refuses for a reason that does not pass by itself
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0  # between tries
 FIRST_LOOK_S, LONGEST_LOOK_S = 1.0, 15.0  # between looks at a group that is being deleted
+SLOW_S = 600.0  # of a deletion, after which it is told what is still in the group
 SURE_S = 2.0  # a group that was just made may not be found everywhere yet
+DELETING = "Deleting"  # the state of a group meanwhile
+_MOST_NAMED = 5  # of what is still in a group
 _UNDER_WAY = ("ResourceGroupBeingDeleted", "ResourceGroupDeletionInProgress")
 _LASTING = (
     *("ScopeLocked", "AuthorizationFailed", "LinkedAuthorizationFailed", "RequestDisallowedByPolicy"),
@@ -189,6 +192,7 @@ class Deletion:
     group: str
     tell: Tell  # is told once, in a line, what is in the way
     interrupts: Interrupts = field(default_factory=Interrupts)  # those of the run
+    note: Callable[[bool], None] = lambda accepted: None  # is told whether Azure carries it out by itself
     patience_s: float = field(default_factory=lambda: DELETION_PATIENCE_S)  # how long it is tried
     accepted: bool = field(default=False, init=False)
     told: str = field(default="", init=False)
@@ -201,7 +205,7 @@ class Deletion:
         try:
             fault = self._until_gone()
         except KeyboardInterrupt:
-            return Deleted(self.warning(self.stopped), True)
+            return Deleted(self.stopped, True)
         return Deleted(self.warning(fault) if fault else "")
 
     def warning(self, why: str) -> str:
@@ -210,10 +214,10 @@ class Deletion:
 
     @property
     def stopped(self) -> str:
-        """What is known of it when the waiting is stopped."""
+        """What to say when the waiting is stopped."""
         if self.accepted:
-            return "its deletion was started and goes on in Azure; nobody waits for its end"
-        return "its deletion was stopped before Azure had accepted it"
+            return going(self.az, self.group)
+        return self.warning("its deletion was stopped before Azure had accepted it")
 
     @property
     def what(self) -> str:
@@ -244,31 +248,53 @@ class Deletion:
         """Ask Azure to delete the group, which may be gone, or be under way to it."""
         try:
             self.az.json(*commands.group_delete(self.group))
-            self.accepted = True
         except AzError as error:
             if error.code == GROUP_NOT_FOUND:
                 time.sleep(0 if self.accepted else SURE_S)
-            elif error.code in _UNDER_WAY:
-                self.accepted = True
-            else:
+                return
+            if error.code not in _UNDER_WAY:
                 raise
+        self._is_accepted(True)
+
+    def _is_accepted(self, accepted: bool) -> None:
+        self.accepted = accepted
+        self.note(accepted)
 
     def watch(self, deadline: float) -> str:
         """Wait while a group is being deleted; empty when it is gone, else why it is not."""
-        look = FIRST_LOOK_S
+        look, begun, told = FIRST_LOOK_S, time.monotonic(), False
         while True:
             try:
-                state = _state(self.az.json(*commands.group_show(self.group)))
+                state = state_of(self.az.json(*commands.group_show(self.group)))
             except AzError as error:
                 if error.code == GROUP_NOT_FOUND:
                     return ""
                 raise
-            if state != "Deleting":
-                return f"its deletion ended, and it is {state}"
+            waited_s = time.monotonic() - begun
+            if state != DELETING:
+                kept = self._kept() if self.accepted else ""
+                self._is_accepted(False)
+                return f"its deletion ended, and it is {state}{kept}"
+            fault = f"it is still being deleted after {_minutes(waited_s)}"
             if time.monotonic() + look > deadline:
-                return f"it is still being deleted after {_minutes(self.patience_s)}"
+                return fault + self._kept()
+            if waited_s > SLOW_S and not told:
+                told = True
+                self.tell(f"{self.what}: {fault}{self._kept()}; Ctrl-C ends the waiting, not the deletion")
             time.sleep(look)
             look = min(LONGEST_LOOK_S, look * 1.5)
+
+    def _kept(self) -> str:
+        """What is still in the group, and what keeps a disk there, in words; empty: it is not known."""
+        try:
+            found = self.az.json(*commands.things_in(self.group)) or []
+            read = self.az.json(*commands.disks_read(self.group)) or []
+            names = [f"{one['name']} ({one['type']})" for one in found]
+        except (AzError, KeyError, TypeError):
+            return ""
+        more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+        held = f"; a disk with an active SAS cannot be deleted: {', '.join(map(str, read))}" if read else ""
+        return f", with {', '.join(names[:_MOST_NAMED] + more)} in it{held}" if names else ""
 
     def _tell(self, fault: str, lasting: int, left_s: float) -> None:
         """A line a reason: it may be the same one for an hour."""
@@ -277,6 +303,15 @@ class Deletion:
         self.told = fault
         rest = f"{DELETE_TRIES - lasting} times more" if lasting else f"for another {_minutes(left_s)}"
         self.tell(f"{self.what} is still there: {fault}. Trying again {rest}; Ctrl-C ends the waiting")
+
+
+def going(az: Az, group: str) -> str:
+    """What to say of a group that Azure deletes by itself."""
+    option = f" --subscription {az.subscription}" if az.subscription else ""
+    return (
+        f"Azure has accepted the deletion of resource group {group} and carries it out by itself; "
+        f"`azbench cleanup{option}` looks whether it is gone"
+    )
 
 
 def warning(az: Az, group: str, why: str) -> str:
@@ -288,7 +323,7 @@ def warning(az: Az, group: str, why: str) -> str:
     )
 
 
-def _state(answer: Any) -> str:
+def state_of(answer: Any) -> str:
     """The state of a group as az tells it.
 
     Raises an AzbenchError when the answer is none of Azure's.

@@ -16,6 +16,7 @@ from azbenchlib.campaign.targets.azure.ending import orphans, things
 from azbenchlib.campaign.targets.azure.manifest import PLANS, CloudPlan
 from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.state import (
+    AZ_LOG,
     AzureRun,
     all_deleted,
     enter_subscription,
@@ -58,11 +59,23 @@ def _delete(cloud: Cloud, fault: BaseException | None) -> orphans.Deleted:
     what = f"what the run made in {cloud.group}" if prefix else cloud.group
     run.tell(f"{'interrupted; ' * isinstance(fault, KeyboardInterrupt)}deleting {what} …")
     try:
-        return things.delete(cloud.az, cloud.group, prefix, run.tell, run.interrupts)
+        return _deleted(cloud)
     except BaseException as error:
         why = f"the deletion was not confirmed: {_words(error)}"
         left = things.warning(cloud.az, cloud.group, prefix, why)
         raise AzbenchError(f"{_words(fault)}. {left}" if fault else left) from error
+
+
+def _deleted(cloud: Cloud) -> orphans.Deleted:
+    """Delete, and note meanwhile whether Azure does it by itself, as far as this machine's disk has room."""
+    run, group = cloud.run, cloud.group
+
+    def note(accepted: bool) -> None:
+        run.plan.note_deletion(group, accepted)
+        with suppress(OutputError):
+            run.save()
+
+    return things.delete(cloud.az, group, run.plan.prefix(group), run.tell, run.interrupts, note)
 
 
 def _unnoted(cloud: Cloud, fault: BaseException | None) -> str:
@@ -111,10 +124,16 @@ def delete_earlier(
     time is joined in the folder. `apart` has the names of the VMs that are measured at a time now, whose own
     runs see to their groups; None: the VMs follow each other.
 
-    Raises an AzbenchError when one of the groups is still there; it stays noted.
+    Raises an AzbenchError when one of the groups is still there; it stays noted. An InputError where a run
+    was begun and its plan, which noted them, is gone.
     """
     for folder in (dataset, plan.beside(dataset)) if fresh else (dataset,):
         found = plan.load(folder, type(asked))
+        if found is None and (folder / AZ_LOG).is_file():
+            raise InputError(
+                f"{folder}: {plan.PLAN_FILE} is gone, without which no run goes on here; `azbench cleanup` "
+                "lists what it may have left in Azure; name another folder"
+            )
         if not found or not (fresh or found.same_as(asked)):
             continue
         _delete_noted(asked, folder, found, progress, may_go_on=not fresh and apart is None)
@@ -183,7 +202,7 @@ def _forget_deleted(cloud: Cloud) -> None:
     """
     prefix = cloud.run.plan.prefix(cloud.group)
     things.check_is_own(cloud.az, cloud.group, prefix)
-    deleted = things.delete(cloud.az, cloud.group, prefix, cloud.run.tell, cloud.run.interrupts)
+    deleted = _deleted(cloud)
     if deleted.interrupted:
         raise KeyboardInterrupt(deleted.left)
     if deleted.left:
@@ -229,7 +248,12 @@ def _noted_unheld(
 def _warnings(told: CloudPlan, why: str) -> dict[str, str]:
     """What to say of each group that a plan notes."""
     az = Az(path="az", subscription=told.subscription)
-    return {group: things.warning(az, group, told.prefix(group), why) for group in told.groups}
+    return {
+        group: orphans.going(az, group)
+        if group in told.deletions
+        else things.warning(az, group, told.prefix(group), why)
+        for group in told.groups
+    }
 
 
 def left_by_vms(folder: Path) -> dict[str, str]:

@@ -7,7 +7,7 @@ deletes exactly what it made, each thing by its own command: what has its tag, o
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
@@ -124,13 +124,14 @@ def _left(things: Sequence[Thing]) -> OrphanedGroup:
 
 
 def check_is_own(az: Az, group: str, prefix: str) -> bool:
-    """Refuse what another run holds, and a group that no run made; whether there is anything.
+    """Refuse what another run holds, and a group that no run made; whether there is anything that stays.
 
     Raises an AzbenchError when another run that may be alive holds it, or the whole group would go and no run
     made it; an AzError when Azure cannot be asked.
     """
     if not prefix:
-        return orphans.check_is_own(az, group) is not None
+        found = orphans.check_is_own(az, group)
+        return found is not None and orphans.state_of(found) != orphans.DELETING
     things = own(az, group, prefix)
     if any(lease.is_held(one.tags, datetime.now(UTC)) for one in things):
         raise AzbenchError(
@@ -157,6 +158,7 @@ def delete(
     prefix: str,
     tell: Tell,
     interrupts: Interrupts | None = None,
+    note: Callable[[bool], None] = lambda accepted: None,
 ) -> Deleted:
     """Delete what a run made, and wait until it is gone: its group, or its things in one of the user's.
 
@@ -164,7 +166,7 @@ def delete(
     """
     interrupts = interrupts or Interrupts()
     if not prefix:
-        return Deletion(az=az, group=group, tell=tell, interrupts=interrupts).carry_out()
+        return Deletion(az=az, group=group, tell=tell, interrupts=interrupts, note=note).carry_out()
     return _OfThings(az=az, group=group, prefix=prefix, tell=tell, interrupts=interrupts).carry_out()
 
 
@@ -176,7 +178,7 @@ class _OfThings(Deletion):
 
     @property
     def stopped(self) -> str:
-        return "the waiting for its deletion was interrupted"
+        return self.warning("the waiting for its deletion was interrupted")
 
     def warning(self, why: str) -> str:
         return warning(self.az, self.group, self.prefix, why)
