@@ -152,8 +152,9 @@ def _view(status: Json) -> Json:
         **RUNNING,
         "output": status["output"],
         "error": status["error"],
-        "startTime": _iso(status["started"]),
     }
+    if status["started"] is not None:  # of one from before a restart, nobody knows it any more
+        view["startTime"] = _iso(status["started"])
     if status["ended"] is None:
         return view
     code, why = status["exit_code"], "Execution completed"
