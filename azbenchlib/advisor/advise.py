@@ -20,7 +20,7 @@ from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.azure.prices.rows import VM_PRODUCT
 from azbenchlib.core.errors import InputError
 
-CALM, ZRS = "cheapest without bursting", "cheapest with ZRS"
+CALM, ZRS, ONE_DISK = "cheapest without bursting", "cheapest with ZRS", "cheapest with one disk"
 SIMPLER_WITHIN = 1.01  # of the price: so much more expensive may be what has fewer disks
 PRICE_STEPS = (("+10 %", "1.1"), ("−10 %", "0.9"))
 DEMAND_STEPS = (("+20 %", 1.2), ("−20 %", 0.8))
@@ -154,6 +154,8 @@ def _alternatives(
     if demand.redundancy != "ZRS":
         safe = replace(demand, redundancy="ZRS", persistent=True)
         yield from _named(ZRS, search(safe, market), notes)
+    if best.option.disk.count > 1 and not best.option.kind.local:
+        yield from _named(ONE_DISK, search(replace(demand, most_disks=1), market), notes)
     if best.option.kind.local:
         lasting = [kind for kind in found.kinds() if not kind.local]
         yield from _named("cheapest that keeps its data", found, notes, kinds=lasting)

@@ -172,14 +172,14 @@ def disk_text(disk: Disk) -> str:
 def described(configuration: Configuration) -> str:
     """The disks of a configuration in words."""
     disk = configuration.setup.disks[0]
-    many = f"{disk.count} × " if disk.count > 1 else ""
+    many, each = (f"{disk.count} × ", " each") if disk.count > 1 else ("", "")
     size = format_size(disk.size_bytes or 0)
     if disk.local:
         lost = "what is on them is lost" if disk.count > 1 else "what is on it is lost"
         return f"{many}{configuration.kind.label} of {size}: {lost} when the VM stops"
     if configuration.kind.provisioned:
         rates = f"{format_count(disk.cap.iops or 0)} IOPS, {format_mbps(disk.cap.bytes_per_s or 0)} MB/s"
-        return f"{many}{configuration.kind.label} of {size}, {rates} each{_striped(disk)}"
+        return f"{many}{configuration.kind.label} of {size}, {rates}{each}{_striped(disk)}"
     caching = f"{disk.caching} caching" if disk.caching != "None" else "no host caching"
     paid = ", on-demand bursting" if disk.bursting else ""
     name = f"{configuration.kind.label} {disk.tier} {configuration.redundancy} of {size}"

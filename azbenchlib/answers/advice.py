@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from azbenchlib.advisor.advise import ONE_DISK
 from azbenchlib.advisor.document import document as advice_record
 from azbenchlib.advisor.text import amount, broken, described, disk_text
 from azbenchlib.advisor.verify import PlaceLimit
@@ -205,6 +206,14 @@ def _in_short(advice: Advice) -> Iterator[Part]:
     yield Sentence(
         "first limit: {limit}, {above} above the demand", {"limit": best.binding.display_name, "above": above}
     )
+    for one in advice.configurations:
+        if ONE_DISK in one.labels:
+            share = float(one.price / best.price) - 1
+            vm = "" if one.vm == best.vm else f"{one.vm}, "
+            yield Sentence(
+                "with one disk {more} more: {vm}{disk}",
+                {"more": Figure(share, AS_SHARE, text=f"{share:.1%}"), "vm": vm, "disk": described(one)},
+            )
     cheaper = "; ".join(f"{one.option} {one.share:.0%} less" for one in advice.savings)
     if cheaper:
         yield Sentence(f"would cost less: {cheaper}")

@@ -367,6 +367,15 @@ def test_zone_redundancy_is_told_wherever_disks_are(tmp_path: Path) -> None:
     assert " ZRS" in one["why_not_cheaper"][0]
 
 
+def test_what_one_disk_costs_stands_beside_a_stripe() -> None:
+    found = designs(*ASKED)
+    (one,) = [row for row in found if "cheapest with one disk" in row["labels"]]
+    assert parse_disk(found[0]["disks"]).count > 1 == parse_disk(one["disks"]).count
+    share = float(one["price_per_month"]) / float(found[0]["price_per_month"]) - 1
+    assert f"with one disk {share:.1%} more: " in run(*ASKED)
+    assert "with one disk" not in run(*SMALL, "--max-disks", "1", *PLACE)
+
+
 def test_of_vms_at_the_same_price_the_larger_is_advised() -> None:
     """Constrained sizes cost what their parents do, and have a quarter of the vCPUs."""
     (first, *_) = designs("--iops", "1000", "--size", "128GiB", "--ram", "128GiB", *PLACE)
