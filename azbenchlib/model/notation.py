@@ -180,6 +180,8 @@ def _named(text: str, head: str, words: _Words) -> _Named:
             f"--disk '{text[:QUOTED_CHARS]}' is not a disk{which}; write one such as {_EXAMPLES}"
         )
     kind, redundancy = names[letters]
+    if letters == squeezed(f"{kind.sku}{redundancy}"):
+        words.state(text, "redundancy", head)
     words.held_by_a_tier = kind.tiered
     if size:
         _read_size(text, size, words)

@@ -30,11 +30,8 @@ from azbenchlib.model.load_history import LoadHistory, Series
 from azbenchlib.model.passed_limits import PassedLimit
 
 _EXACT = 1e-6  # s; a place that is so near to an event is there
-_PASSES = (
-    2,
-    4,
-    16,
-)  # that are tried until credits are alike after two; what still differs then counts as it is
+# Tried until credits are alike after the last two; what still differs then counts as it is.
+_PASSES = (2, 4, 16)
 
 
 @dataclass(frozen=True, kw_only=True)

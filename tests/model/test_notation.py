@@ -36,6 +36,7 @@ PARTS = {
         ("temp:burst", ("on-demand bursting",)),
         ("ultra:128GiB:noburst", ("noburst",)),
         ("P30:ZRS:LRS", ("ZRS", "LRS", "redundancy")),
+        ("Premium_ZRS/1TiB:LRS", ("Premium_ZRS", "LRS", "redundancy")),
         ("pv2:1TiB:ZRS", ("Premium SSD v2 has no ZRS", "it has: LRS")),
         ("temp:ZRS", ("has no ZRS", "leave it out")),
         ("os:temp", ("no OS disk", "os:P4")),
