@@ -21,9 +21,7 @@ from azbenchlib.model.load_history import Series
 # Microsoft Learn, "Azure managed disk types", 2026-08-11.
 _LATENCY_US = 10_000.0
 _QUEUE = 4.0  # I/Os that wait or are served, at least: one at a time may be slow on a busy network
-_BUSY_PCT = (
-    99.0  # of the time with I/Os outstanding, where it is told; a pause shows that nothing has to wait
-)
+_BUSY_PCT = 99.0  # of the time with I/Os outstanding; a pause shows that nothing has to wait
 _CONSUMED_PCT = 95.0  # of a limit, as a mean over a minute
 _MOST = 3  # that are named
 _CONSUMED = {"iops_consumed_pct": "IOPS", "bw_consumed_pct": "MB/s"}
@@ -75,7 +73,7 @@ def _waited(host: str, device: str, rows: pd.DataFrame) -> HeldBack | None:
     iops = _sum(_values(rows, "iops"), _values(rows, "read_iops"), _values(rows, "write_iops"))
     latency = _latency(rows)
     queue = np.where(np.isnan(depth := _values(rows, "queue_depth")), iops * latency / US_PER_S, depth)
-    held = (latency >= _LATENCY_US) & (queue >= _QUEUE) & ~(busy < _BUSY_PCT)
+    held = (iops > 0) & (latency >= _LATENCY_US) & (queue >= _QUEUE) & ~(busy < _BUSY_PCT)
     if not held.any():
         return None
     return HeldBack(

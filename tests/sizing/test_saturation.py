@@ -81,6 +81,13 @@ def test_a_disk_that_has_room_is_not_named(
     assert read(path).held_back == ()
 
 
+def test_a_time_without_ios_is_no_evidence(tmp_path: Path) -> None:
+    """Counters may tell the latency and the queue of a disk that completed nothing."""
+    path = tmp_path / "perfmon.csv"
+    path.write_text(perfmon_csv(51.0, 255.8, 100.0).replace('"3500"', '"0"').replace('"1500"', '"0"'))
+    assert read(path).held_back == ()
+
+
 def monitor_json(consumed: float) -> str:
     metrics = {"Data Disk Read Operations/Sec": 3500.0, "Data Disk Write Operations/Sec": 1500.0}
     metrics |= {"Data Disk Read Bytes/sec": 28e6, "Data Disk Write Bytes/sec": 12e6}
