@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from azbenchlib.advisor.advise import advise, cheapest
+from azbenchlib.advisor.advise import advise, recommended
 from azbenchlib.advisor.demands.demand import Demand, Peak
 from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE, SERVER_DISKS
@@ -94,7 +94,7 @@ def many_answers(many: int) -> None:
     """Each question's cheapest configuration, in full."""
     random, there = Random(20), market("westeurope")  # noqa: S311
     for _ in range(many):
-        best = cheapest(of_server(random), there)
+        best = recommended(of_server(random), there)
         if best is not None:
             best.record()
 
@@ -108,7 +108,7 @@ def main() -> None:
     took = {
         "cold, text": command(*ASKED),
         "cold, JSON": command(*ASKED, "--format", "json"),
-        "warm, the cheapest": cpu(lambda: cheapest(replace(FIRST, iops=24_002), there)),
+        "warm, the cheapest": cpu(lambda: recommended(replace(FIRST, iops=24_002), there)),
         "warm, alternatives too": cpu(lambda: advise(replace(FIRST, iops=24_003), there)),
         "sensitivity": cpu(lambda: answer.sensitivity),
         f"{many:,} questions": cpu(lambda: many_answers(many)),

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from azbenchlib.advisor import text as words
-from azbenchlib.advisor.configuration import CHEAPEST, Configuration
+from azbenchlib.advisor.configuration import CHEAPEST, FEWEST, Configuration
 from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.advisor.offers.disk_options import DiskOption
 from azbenchlib.advisor.offers.market import Market
@@ -21,7 +21,6 @@ from azbenchlib.azure.prices.rows import VM_PRODUCT
 from azbenchlib.core.errors import InputError
 
 CALM, ZRS, ONE_DISK = "cheapest without bursting", "cheapest with ZRS", "cheapest with one disk"
-SIMPLER_WITHIN = 1.01  # of the price: so much more expensive may be what has fewer disks
 PRICE_STEPS = (("+10 %", "1.1"), ("−10 %", "0.9"))
 DEMAND_STEPS = (("+20 %", 1.2), ("−20 %", 0.8))
 
@@ -39,7 +38,7 @@ class Unpriced:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What is cheapest after a change of `what` by a `step`; None: nothing does. `same`: as before."""
+    """What is recommended after a change of `what` by a `step`; None: nothing does. `same`: as before."""
 
     what: str
     step: str
@@ -61,7 +60,7 @@ class Advice:
     demand : Demand
     market : Market
     configurations : tuple of Configuration
-        By price; the first is the cheapest.
+        The recommended one first, the others by price.
     notes : tuple of str
         Which alternative there is not, and why.
     unpriced : tuple of Unpriced
@@ -75,7 +74,7 @@ class Advice:
 
     @property
     def best(self) -> Configuration:
-        """The cheapest."""
+        """The recommended one: the cheapest, or the one with the fewest disks that costs little more."""
         return self.configurations[0]
 
     @property
@@ -105,15 +104,15 @@ class Advice:
         return [configuration.record() for configuration in self.configurations]
 
 
-def cheapest(demand: Demand, market: Market) -> Configuration | None:
-    """The cheapest configuration alone; None where nothing meets the demand."""
-    found = search(demand, market)
-    best = found.cheapest()
-    return Configuration(best, (CHEAPEST,), found) if best else None
+def recommended(demand: Demand, market: Market) -> Configuration | None:
+    """The recommended configuration alone; None where nothing meets the demand."""
+    looked_at = search(demand, market)
+    best = looked_at.recommended()
+    return Configuration(best, (_label(looked_at, best),), looked_at, is_recommended=True) if best else None
 
 
 def advise(demand: Demand, market: Market) -> Advice:
-    """The cheapest configuration, and others that differ from it.
+    """The recommended configuration, the cheapest, and others that differ from them.
 
     Parameters
     ----------
@@ -126,12 +125,12 @@ def advise(demand: Demand, market: Market) -> Advice:
         When nothing meets the demand: one sentence with the nearest that is met.
     """
     found = search(demand, market)
-    best = found.cheapest()
+    best = found.recommended()
     if best is None:
         raise InputError(relaxation.sentence(demand, market))
     notes: list[str] = []
     picked = [
-        Configuration(candidate, (label,), source)
+        Configuration(candidate, (label,), source, is_recommended=candidate is best)
         for label, candidate, source in (*_alternatives(found, best, notes), *_others(found, best))
     ]
     return Advice(
@@ -146,22 +145,31 @@ def advise(demand: Demand, market: Market) -> Advice:
 def _alternatives(
     found: Search, best: Candidate, notes: list[str]
 ) -> Iterator[tuple[str, Candidate, Search]]:
-    """The cheapest under a further condition; a note where there is none."""
+    """The recommended one, and the cheapest under a further condition; a note where there is none."""
     demand, market = found.demand, found.market
-    yield CHEAPEST, best, found
+    label = _label(found, best)
+    yield label, best, found
+    if label != CHEAPEST:
+        yield from _named(CHEAPEST, found, notes)
     bursts = Configuration(best, (), found).bursts
     yield from _named(CALM, search(demand, market, bursting=False) if bursts else found, notes)
     if demand.redundancy != "ZRS":
         safe = replace(demand, redundancy="ZRS", persistent=True)
         yield from _named(ZRS, search(safe, market), notes)
+    lasting = [kind for kind in found.kinds() if not kind.local]
     if best.option.disk.count > 1 and not best.option.kind.local:
-        yield from _named(ONE_DISK, search(replace(demand, most_disks=1), market), notes)
+        yield from _named(ONE_DISK, found, notes, kinds=lasting, most_disks=1)
     if best.option.kind.local:
-        lasting = [kind for kind in found.kinds() if not kind.local]
         yield from _named("cheapest that keeps its data", found, notes, kinds=lasting)
     if market.vms[best.vm_index].architecture == "arm64":
         x64 = market.vm_sizes.suits(replace(demand, architecture="x64"))
         yield from _named("cheapest with x64", found, notes, among=x64)
+
+
+def _label(found: Search, best: Candidate) -> str:
+    """Why a configuration is recommended."""
+    cheapest = found.cheapest()
+    return FEWEST if cheapest is not None and best.order > cheapest.order else CHEAPEST
 
 
 def _named(
@@ -170,8 +178,9 @@ def _named(
     notes: list[str],
     kinds: Sequence[DiskKind] | None = None,
     among: Bools | None = None,
+    most_disks: float = np.inf,
 ) -> Iterator[tuple[str, Candidate, Search]]:
-    candidate = found.cheapest(kinds, among)
+    candidate = found.cheapest(kinds, among, most_disks)
     if candidate is not None:
         yield label, candidate, found
     else:
@@ -180,24 +189,12 @@ def _named(
 
 
 def _others(found: Search, best: Candidate) -> Iterator[tuple[str, Candidate, Search]]:
-    """Other kinds of disks, another VM, and fewer disks for nearly the same price."""
+    """Another VM, and other kinds of disks."""
     kind = best.option.kind
     other = np.arange(len(found.market.vms)) != best.vm_index
     second = found.cheapest([kind], other)
     if second is not None:
         yield "next VM size", second, found
-    disk = best.option.disk
-    most = float(best.price) * SIMPLER_WITHIN
-    groups = [one for one in found.groups if one.kind == kind and one.cached == (disk.caching != "None")]
-    alike = [
-        Candidate(found.market, best.vm_index, option)
-        for group in groups
-        for option in group.options
-        if option.disk.count < disk.count
-    ]
-    near = [candidate for candidate in alike if float(candidate.price) <= most]
-    if near:
-        yield "fewer disks within 1 %", min(near, key=lambda one: (one.option.disk.count, one.order)), found
     for each in found.kinds():
         candidate = found.cheapest([each])
         if candidate is not None:
@@ -205,13 +202,20 @@ def _others(found: Search, best: Candidate) -> Iterator[tuple[str, Candidate, Se
 
 
 def _merged(configurations: Sequence[Configuration]) -> tuple[Configuration, ...]:
-    """Each configuration once, with all that is said of it, by price."""
+    """Each configuration once, with all that is said of it, the recommended one first, then by price."""
     found: dict[tuple[str, str, str | None], Configuration] = {}
     for one in configurations:
         key = (one.vm, one.disks, one.redundancy)
         before = found.get(key)
-        found[key] = replace(before, labels=(*before.labels, *one.labels)) if before else one
-    return tuple(sorted(found.values(), key=lambda one: (one.price, CHEAPEST not in one.labels)))
+        if before:
+            recommended = before.is_recommended or one.is_recommended
+            one = replace(one, labels=(*before.labels, *one.labels), is_recommended=recommended)
+        found[key] = one
+    return tuple(
+        sorted(
+            found.values(), key=lambda one: (not one.is_recommended, one.price, CHEAPEST not in one.labels)
+        )
+    )
 
 
 def _unpriced(found: Search) -> Iterator[Unpriced]:
@@ -250,5 +254,5 @@ def _changes(advice: Advice) -> Iterator[Sensitivity]:
 
 
 def _changed(what: str, step: str, demand: Demand, market: Market, best: Configuration) -> Sensitivity:
-    configuration = cheapest(demand, market)
+    configuration = recommended(demand, market)
     return Sensitivity(what, step, configuration, configuration is not None and best.same(configuration))

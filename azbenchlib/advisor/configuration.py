@@ -9,14 +9,14 @@ from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.advisor.fio_job import fio_job
 from azbenchlib.advisor.reasons.cautions import Caution, cautions, old_prices
 from azbenchlib.advisor.reasons.rejected import RejectedAlternative, rejected_alternatives
-from azbenchlib.advisor.search import Candidate, Search
+from azbenchlib.advisor.search import FEWER_DISKS_WITHIN, Candidate, Search
 from azbenchlib.advisor.verify import CheckedLimit, PlaceLimit, limits
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.cost.bill import Bill
 from azbenchlib.model.labels import Label
 from azbenchlib.model.setup import Setup
 
-CHEAPEST = "cheapest"
+CHEAPEST, FEWEST = "cheapest", f"fewest disks within {FEWER_DISKS_WITHIN - 1:.0%} of the cheapest"
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,14 @@ class Configuration:
         Why it is shown, such as ``cheapest``.
     found : Search
         What it was chosen from.
+    is_recommended : bool
+        Whether it is the answer to the demand, rather than an alternative.
     """
 
     candidate: Candidate
     labels: tuple[str, ...]
     found: Search
+    is_recommended: bool = False
 
     def __repr__(self) -> str:
         """Return what it is and costs; the search that it was chosen from has thousands of figures."""
@@ -129,8 +132,8 @@ class Configuration:
 
     @cached_property
     def why_not_cheaper(self) -> tuple[RejectedAlternative, ...]:
-        """Cheaper configurations that fail by least: any disks for the cheapest, else its kind."""
-        kinds = None if CHEAPEST in self.labels else (self.kind,)
+        """Cheaper configurations that fail by least: any disks for the recommended one, else its kind."""
+        kinds = None if self.is_recommended or CHEAPEST in self.labels else (self.kind,)
         return rejected_alternatives(self.found, self.candidate, kinds)
 
     @property

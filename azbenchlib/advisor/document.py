@@ -11,9 +11,7 @@ from azbenchlib.advisor.reasons.savings import Saving
 
 
 def document(answer: Advice) -> dict[str, Any]:
-    """The configurations by price, and what the answer assumes, leaves out and depends on; amounts are exact
-    decimals.
-    """
+    """The configurations, and what the answer assumes, leaves out and depends on, with exact decimals."""
     market = answer.market
     return {
         "configurations": answer.records(),
@@ -49,7 +47,7 @@ def _saving(one: Saving) -> dict[str, Any]:
 
 
 def _change(one: Sensitivity) -> dict[str, Any]:
-    """What is cheapest then; without a VM where nothing is."""
+    """What is recommended then; without a VM where nothing is."""
     found = one.configuration
     told = {"vm": found.vm, "disks": found.disks, "price_per_month": found.price} if found else {}
     return {"change": one.change, "same": one.same, **told}

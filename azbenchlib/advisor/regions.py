@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from azbenchlib.advisor.advise import cheapest
+from azbenchlib.advisor.advise import recommended
 from azbenchlib.advisor.configuration import Configuration
 from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.advisor.offers.load_market import market
@@ -74,5 +74,5 @@ def _answer(
         return RegionalAnswer(region, None, str(error))
     if not there.priced_sizes:
         return RegionalAnswer(region, None, f"no {PAYMENT_WORDS[payment.pay]} price of a VM is known there")
-    found = cheapest(demand, there)
+    found = recommended(demand, there)
     return RegionalAnswer(region, found, "" if found else "no VM and disks with a price there meet it")

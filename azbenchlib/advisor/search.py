@@ -19,6 +19,7 @@ from azbenchlib.cost.bill import Bill
 from azbenchlib.cost.usage import Use
 from azbenchlib.model.setup import Disk, Setup
 
+FEWER_DISKS_WITHIN = Decimal("1.05")  # of the least price: what fewer disks to attach and watch are worth
 _NEAR = 1e-9  # prices closer than that are compared as exact decimals
 
 
@@ -96,22 +97,21 @@ class Group:
                 found.append(option)
         return found
 
-    @cached_property
-    def _step(self) -> npt.NDArray[np.intp]:
+    def _step(self, most_disks: float) -> npt.NDArray[np.intp]:
         """Which step each VM may have; below 0: none."""
         counts = np.array([option.disk.count for option in self.steps])
-        return np.searchsorted(counts, self.slots, side="right") - 1
+        return np.searchsorted(counts, np.minimum(self.slots, most_disks), side="right") - 1
 
-    @cached_property
-    def totals(self) -> Floats:
-        """The price with each VM; infinite where it does not do, or has no price."""
-        prices = np.array([float(option.price) for option in self.steps])
+    def totals(self, most_disks: float = np.inf) -> Floats:
+        """The price with each VM and at most so many disks; infinite where none does, or has a price."""
         vms = np.where(np.isnan(self.market.vm_prices), np.inf, self.market.vm_prices)
         if self.kind.local:
             return np.where(self.fits, vms, np.inf)
-        if not len(prices):
+        if not self.steps:
             return np.full(len(vms), np.inf)
-        return np.where(self.fits & (self._step >= 0), vms + prices[self._step], np.inf)
+        prices = np.array([float(option.price) for option in self.steps])
+        step = self._step(most_disks)
+        return np.where(self.fits & (step >= 0), vms + prices[step], np.inf)
 
     @property
     def unpriced_sizes(self) -> Bools:
@@ -132,11 +132,11 @@ class Group:
                 found.append(Candidate(self.market, int(np.nanargmin(there)), option))
         return min(found, key=lambda candidate: candidate.order, default=None)
 
-    def candidate(self, vm_index: int) -> Candidate:
-        """The cheapest with one VM."""
+    def candidate(self, vm_index: int, most_disks: float = np.inf) -> Candidate:
+        """The cheapest with one VM and at most so many disks."""
         if self.kind.local:
             return Candidate(self.market, vm_index, self._local(vm_index))
-        return Candidate(self.market, vm_index, self.steps[int(self._step[vm_index])])
+        return Candidate(self.market, vm_index, self.steps[int(self._step(most_disks)[vm_index])])
 
     def _local(self, vm_index: int) -> DiskOption:
         vm_size = self.market.vms[vm_index]
@@ -156,8 +156,26 @@ class Search:
     market: Market
     groups: tuple[Group, ...]
 
+    def recommended(self) -> Candidate | None:
+        """The cheapest of those with the fewest disks that cost at most `FEWER_DISKS_WITHIN` of the least.
+
+        Local disks come with the VM, so none of them is fewer; with `strictly_cheapest`, price alone counts.
+        """
+        cheapest = self.cheapest()
+        if cheapest is None or cheapest.option.kind.local or self.demand.strictly_cheapest:
+            return cheapest
+        managed = [kind for kind in self.kinds() if not kind.local]
+        for count in range(1, cheapest.option.disk.count):
+            candidate = self.cheapest(managed, most_disks=count)
+            if candidate is not None and candidate.price <= cheapest.price * FEWER_DISKS_WITHIN:
+                return candidate
+        return cheapest
+
     def cheapest(
-        self, kinds: Sequence[DiskKind] | None = None, among: Bools | None = None
+        self,
+        kinds: Sequence[DiskKind] | None = None,
+        among: Bools | None = None,
+        most_disks: float = np.inf,
     ) -> Candidate | None:
         """The cheapest configuration; of kinds of disks, or among VMs, where these are given.
 
@@ -165,12 +183,12 @@ class Search:
         """
         groups = [group for group in self.groups if kinds is None or group.kind in kinds]
         wanted = True if among is None else among
-        totals = [np.where(wanted, group.totals, np.inf) for group in groups]
+        totals = [np.where(wanted, group.totals(most_disks), np.inf) for group in groups]
         least = min((total.min() for total in totals if total.size), default=np.inf)
         if np.isinf(least):
             return None
         near = [
-            group.candidate(int(vm_index))
+            group.candidate(int(vm_index), most_disks)
             for group, total in zip(groups, totals, strict=True)
             for vm_index in np.flatnonzero(total <= least * (1 + _NEAR))
         ]

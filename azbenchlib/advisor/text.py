@@ -203,6 +203,7 @@ def summary(configuration: Configuration) -> dict[str, object]:
         "binding_limit": configuration.binding,
         "headroom": configuration.headroom,
         "labels": list(configuration.labels),
+        "recommended": configuration.is_recommended,
         "kind": configuration.kind.key,
         "redundancy": configuration.redundancy,
         "region": market.region,

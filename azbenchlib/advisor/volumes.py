@@ -23,7 +23,7 @@ from azbenchlib.advisor.document import demand_record
 from azbenchlib.advisor.offers.disk_options import FULL, DiskOption, options
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.offers.vm_sizes import Bools, Floats, VmSize
-from azbenchlib.advisor.search import Candidate, Search
+from azbenchlib.advisor.search import FEWER_DISKS_WITHIN, Candidate, Search
 from azbenchlib.azure.disk_kinds import ULTRA, DiskKind
 from azbenchlib.core.errors import InputError
 from azbenchlib.cost.bill import Bill
@@ -60,6 +60,11 @@ class Volumes:
     def price(self) -> Decimal:
         """Of the market's period."""
         return self.bill.total or Decimal(0)
+
+    @property
+    def disk_count(self) -> int:
+        """Of all volumes."""
+        return sum(option.disk.count for option in self.options.values())
 
     @property
     def setup(self) -> Setup:
@@ -145,8 +150,11 @@ class _Way:
     steps: Steps
 
 
-def cheapest_volumes(demands: Mapping[str, Demand], market: Market) -> Volumes | None:
+def recommended_volumes(demands: Mapping[str, Demand], market: Market) -> Volumes | None:
     """The cheapest VM with disks for all volumes; None where nothing does.
+
+    Of those that cost at most :data:`~azbenchlib.advisor.search.FEWER_DISKS_WITHIN` of the least price, it is
+    the cheapest with the fewest disks, where no demand is `strictly_cheapest`.
 
     Parameters
     ----------
@@ -168,12 +176,18 @@ def cheapest_volumes(demands: Mapping[str, Demand], market: Market) -> Volumes |
     ways = [list(_ways(demand, market)) for demand in demands.values()]
     found: list[Volumes] = []
     least = np.inf
+    strictly = any(demand.strictly_cheapest for demand in demands.values())
+    within = 1 if strictly else FEWER_DISKS_WITHIN
     for chosen in itertools.product(*ways):
         for total, vm_index, some in _of_ways(chosen, suits, market):
-            if total <= least * (1 + _NEAR):
+            if total <= least * (float(within) + _NEAR):
                 least = min(least, total)
                 found.append(Volumes(market, vm_index, dict(zip(demands, some, strict=True)), demands))
-    return min(found, key=lambda one: (one.price, one.vm_size.size), default=None)
+    cheapest = min((one.price for one in found), default=Decimal(0))
+    near = [one for one in found if one.price <= cheapest * within]
+    return min(
+        near, key=lambda one: (0 if strictly else one.disk_count, one.price, one.vm_size.size), default=None
+    )
 
 
 def advise_volumes(demands: Mapping[str, Demand], market: Market) -> Volumes:
@@ -184,9 +198,9 @@ def advise_volumes(demands: Mapping[str, Demand], market: Market) -> Volumes:
     InputError
         When nothing carries all of them: with those that nothing carries alone.
     """
-    found = cheapest_volumes(demands, market)
+    found = recommended_volumes(demands, market)
     if found is None:
-        alone = [name for name, demand in demands.items() if not cheapest_volumes({name: demand}, market)]
+        alone = [name for name, demand in demands.items() if not recommended_volumes({name: demand}, market)]
         several = f"these {len(demands)} volumes together" if len(demands) > 1 else "this volume"
         why = f"'{', '.join(alone)}' is not met alone either" if alone else "each of them is met alone"
         raise InputError(f"no VM and disks in {market.region} meet {several}; {why}")

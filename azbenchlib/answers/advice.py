@@ -1,4 +1,4 @@
-"""Advice: the cheapest VM with disks that meets a demand, then what holds it back and what else there is."""
+"""Advice: the recommended VM with disks for a demand, then what holds it back and what else there is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from azbenchlib.advisor.advise import ONE_DISK
+from azbenchlib.advisor.configuration import CHEAPEST, FEWEST
 from azbenchlib.advisor.document import document as advice_record
 from azbenchlib.advisor.text import amount, broken, described, disk_text
 from azbenchlib.advisor.verify import PlaceLimit
@@ -75,6 +76,7 @@ _COLUMNS = {
     "headroom": "Float64",
     "why_not_cheaper": "string",
     "labels": "string",
+    "recommended": "boolean",
     "kind": "string",
     "bursts": "boolean",
     "region": "string",
@@ -89,7 +91,7 @@ _LISTS = ("why_not_cheaper", "labels", "cautions")
 
 
 class AdviceAnswer(Answer):
-    """The cheapest configuration for one demand, with alternatives.
+    """The recommended configuration for one demand, with alternatives.
 
     Parameters
     ----------
@@ -114,19 +116,19 @@ class AdviceAnswer(Answer):
 
     @cached_property
     def document(self) -> Document:
-        """The demand, the cheapest configuration with its price, and what is to be known of it."""
+        """The demand, the recommended configuration with its price, and what is to be known of it."""
         advice = self.result
         head = _priced(advice.best, advice.market)
         rest = _explanation(advice) if self._is_full else _in_short(advice)
         return Document(Sentence(_wanted(advice.demand, advice.market)), [*self._doubts, *head, *rest])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the configurations by price, what the answer assumes, leaves out and depends on."""
+        """Return the configurations, what the answer assumes, leaves out and depends on."""
         doubts = {"doubts": [one.text for one in self._doubts]} if self._doubts else {}
         return dict(plain(advice_record(self.result))) | doubts
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row a configuration, the cheapest first; lists are texts with ``; `` between the items."""
+        """Return a row a configuration, the recommended one first; lists are texts with ``; `` between."""
         return flat_frame(self.result.records())
 
     def csv_rows(self) -> tuple[Sequence[str], Iterable[Mapping[str, Any]]]:
@@ -206,19 +208,27 @@ def _in_short(advice: Advice) -> Iterator[Part]:
     yield Sentence(
         "first limit: {limit}, {above} above the demand", {"limit": best.binding.display_name, "above": above}
     )
-    for one in advice.configurations:
-        if ONE_DISK in one.labels:
-            share = float(one.price / best.price) - 1
-            vm = "" if one.vm == best.vm else f"{one.vm}, "
-            yield Sentence(
-                "with one disk {more} more: {vm}{disk}",
-                {"more": Figure(share, AS_SHARE, text=f"{share:.1%}"), "vm": vm, "disk": described(one)},
-            )
+    yield from _fewer_and_more_disks(advice)
     cheaper = "; ".join(f"{one.option} {one.share:.0%} less" for one in advice.savings)
     if cheaper:
         yield Sentence(f"would cost less: {cheaper}")
     yield Sentence(f"before you order: {'; '.join(caution.brief for caution in best.cautions)}")
     yield from (Sentence(f"not ranked: {_unpriced(one)}") for one in advice.unpriced if one.at_least)
+
+
+def _fewer_and_more_disks(advice: Advice) -> Iterator[Sentence]:
+    """Yield what the cheapest costs less, and what one disk costs more, than the recommended one."""
+    best = advice.best
+    for label, sentence in (
+        (CHEAPEST, "the cheapest is {share} less, with more disks: {vm}{disk}"),
+        (ONE_DISK, "with one disk {share} more: {vm}{disk}"),
+    ):
+        for one in advice.configurations:
+            if label in one.labels and one is not best:
+                share = abs(float(one.price / best.price) - 1)
+                vm = "" if one.vm == best.vm else f"{one.vm}, "
+                figure = Figure(share, AS_SHARE, text=f"{share:.1%}")
+                yield Sentence(sentence, {"share": figure, "vm": vm, "disk": described(one)})
 
 
 def _explanation(advice: Advice) -> Iterator[Part]:
@@ -262,11 +272,11 @@ def _columns(market: Market, *more: TableColumn) -> tuple[TableColumn, ...]:
 
 
 def _alternatives(advice: Advice) -> FigureTable:
-    market, cheapest = advice.market, float(advice.best.price)
+    market, recommended = advice.market, float(advice.best.price)
     month = money(market.currency, "month")
     rows = []
     for one in advice.configurations:
-        more = float(one.price) / cheapest - 1
+        more = float(one.price) / recommended - 1
         price = Figure(one.price, month, text=_bounded(one))
         share = Figure(more, AS_SHARE, text=f"{more:+.0%}")
         tone = Tone.SURE if one is advice.best else Tone.PLAIN
@@ -294,7 +304,7 @@ def _misses(advice: Advice) -> FigureTable:
 
 
 def _changes(advice: Advice) -> Iterator[Part]:
-    """Yield what stays the cheapest in one sentence, and what becomes it after which change."""
+    """Yield what stays recommended in one sentence, and what becomes it after which change."""
     month = money(advice.market.currency, "month")
     steps: dict[str, list[str]] = {}
     rows = []
@@ -314,7 +324,7 @@ def _changes(advice: Advice) -> Iterator[Part]:
             rows.append(TableRow((one.change, price, _short(one.configuration.vm), disks)))
     if steps:
         same = (f"{what} {'±' + some[0][1:] if len(some) > 1 else some[0]}" for what, some in steps.items())
-        yield Sentence(f"the same configuration stays the cheapest: {', '.join(same)}")
+        yield Sentence(f"the same configuration stays recommended: {', '.join(same)}")
     if rows:
         vm, price_column, disks_column = _columns(advice.market)
         yield FigureTable(
@@ -363,7 +373,7 @@ def _bounded(one: Configuration) -> str:
 def _said(one: Configuration) -> str:
     """Its labels in short: what is cheapest needs not be told to be it with its own disks."""
     first, *more = one.labels
-    if first == "cheapest":
+    if first in (CHEAPEST, FEWEST):
         more = [label for label in more if " with " not in label or "ZRS" in label]
     return ", ".join((first, *(label.removeprefix("cheapest ") for label in more)))
 

@@ -145,6 +145,7 @@ def advise(
     burstable: bool | str = False,
     any_family: bool | str = False,
     max_disks: Stated | None = None,
+    strictly_cheapest: bool | str = False,
     zone: Stated | None = None,
     peak: str | None = None,
     preset: str | None = None,
@@ -195,6 +196,8 @@ def advise(
         Arm CPUs too; VMs whose CPU lives on credits too; previous generations and special families too.
     max_disks : int or str, optional
         Most disks of the volume. Default: 8.
+    strictly_cheapest : bool
+        Recommend the cheapest, however many disks it has, and not the fewest disks within 5 % of it.
     zone : int or str, optional
         Availability zone.
     peak : str, optional
@@ -225,8 +228,9 @@ def advise(
     Returns
     -------
     AdviceAnswer
-        The cheapest, with what else there is: ``to_frame()`` and ``records()`` have a row a configuration,
-        the cheapest first; ``explained()`` tells alternatives, limits, assumptions, sources and the fio job.
+        What is recommended, with what else there is: ``to_frame()`` and ``records()`` have a row a
+        configuration, that one first, the others by price; ``explained()`` tells alternatives, limits,
+        assumptions, sources and the fio job.
 
     Raises
     ------
@@ -245,7 +249,7 @@ def advise(
         "zrs": zrs, "not_persistent": not_persistent, "hit": hit, "headroom": headroom, "vcpus": vcpus,
         "ram": ram, "ram_per_vcpu": ram_per_vcpu, "vm": vm, "family": family, "arch": arch, "arm": arm,
         "burstable": burstable, "any_family": any_family, "max_disks": max_disks, "zone": zone,
-        "peak": peak, "preset": preset,
+        "peak": peak, "preset": preset, "strictly_cheapest": strictly_cheapest,
     }  # fmt: skip
     terms = ("region", "as_of", "vm_hours", "pay", "disk_pay", "os", "discount", "currency", "prices")
     for name in others:

@@ -71,6 +71,7 @@ def advise(
     burstable: demand_options.BurstableOption = False,
     any_family: demand_options.AnyFamilyOption = False,
     max_disks: demand_options.MaxDisksOption = None,
+    strictly_cheapest: demand_options.StrictlyCheapestOption = False,
     preset: Annotated[
         str | None, typer.Option(help=f"What is not stated, as of: {', '.join(PRESETS)}.")
     ] = None,
@@ -142,6 +143,7 @@ def advise(
         "arch": arch, "peak": peak, "family": family, "max_disks": max_disks, "zone": zone,
         "preset": preset, "arm": "yes" if arm else None, "burstable": "yes" if burstable else None,
         "any_family": "yes" if any_family else None,
+        "strictly_cheapest": "yes" if strictly_cheapest else None,
     }  # fmt: skip
     given = {name: text for name, text in stated.items() if text is not None}
     paid = payment(pay, disk_pay, system, vm_hours, currency, discount)

@@ -47,7 +47,7 @@ def check_sizes(path: Path, wanted: Iterable[tuple[str, Demand]], market: Market
 
 def workloads(wanted: Iterable[tuple[str, Demand]], market: Market, form: OutputFormat) -> None:
     """The cheapest configuration of each workload; what cannot be met says so in its row."""
-    from azbenchlib.advisor.advise import cheapest
+    from azbenchlib.advisor.advise import recommended
     from azbenchlib.advisor.offers.load_market import check_offered
     from azbenchlib.advisor.reasons import relaxation
     from azbenchlib.answers.many_advices import ConfigurationsAnswer
@@ -57,7 +57,7 @@ def workloads(wanted: Iterable[tuple[str, Demand]], market: Market, form: Output
     for name, demand in wanted:
         try:
             check_offered(demand.vm, market)
-            best = cheapest(demand, market)
+            best = recommended(demand, market)
             if best is None:
                 raise InputError(relaxation.sentence(demand, market))
             rows.append({"name": name, "error": "", **best.record()})

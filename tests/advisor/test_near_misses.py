@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from azbenchlib.advisor.advise import cheapest
+from azbenchlib.advisor.advise import recommended
 from azbenchlib.advisor.configuration import Configuration
 from azbenchlib.advisor.demands.demand import Demand, Peak
 from azbenchlib.advisor.offers.disk_options import (
@@ -108,7 +108,7 @@ def test_those_are_named_that_lack_least_of_all() -> None:
     random = Random(11)  # noqa: S311
     compared = 0
     for _ in range(60):
-        best = cheapest(some_demand(random), europe())
+        best = recommended(some_demand(random), europe())
         if best is not None:
             told = [
                 (miss.candidate.vm_size.size, miss.candidate.option.disk.name, miss.worst.shortfall)

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from advise_speed import question
 
-from azbenchlib.advisor.advise import advise, cheapest
+from azbenchlib.advisor.advise import advise, recommended
 from azbenchlib.advisor.demands import demand_file
 from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.advisor.demands.presets import PRESETS
@@ -70,7 +70,7 @@ def test_ordinary_questions_get_sizes_for_servers() -> None:
     random, asked = Random(300), 0  # noqa: S311
     for _ in range(40):
         wanted = replace(question(random), choice=SERVER_CHOICE, most_disks=SERVER_DISKS, latency="ssd")
-        best = cheapest(wanted, europe())
+        best = recommended(wanted, europe())
         if best is None:
             continue
         vm_size = best.candidate.vm_size
@@ -94,7 +94,7 @@ def test_each_condition_can_be_dropped_and_says_what_that_saves() -> None:
     answer = advise(demand, europe())
     told = {one.option: one for one in answer.savings}
     assert "--burstable" in told
-    cheaper = cheapest(replace(demand, choice=replace(SERVER_CHOICE, burstable=True)), europe())
+    cheaper = recommended(replace(demand, choice=replace(SERVER_CHOICE, burstable=True)), europe())
     assert cheaper is not None and cheaper.price == told["--burstable"].candidate.price
     assert told["--burstable"].share == pytest.approx(1 - float(cheaper.price) / float(answer.best.price))
     assert all(one.share >= 0.01 for one in answer.savings)
@@ -110,15 +110,15 @@ def test_a_named_size_is_wanted_whatever_it_is() -> None:
         ("Standard_E*_v3", "Standard_E"),
         ("Standard_NC*T4_v3", "Standard_NC"),
     ):
-        best = cheapest(replace(demand, vm=pattern), europe())
+        best = recommended(replace(demand, vm=pattern), europe())
         assert best is not None and best.vm.startswith(start), pattern
-    every = cheapest(replace(demand, vm="Standard_*"), europe())
+    every = recommended(replace(demand, vm="Standard_*"), europe())
     assert every is not None and every.candidate.vm_size.current
 
 
 def test_a_family_is_asked_for_by_its_letters() -> None:
     demand = Demand(size_bytes=64 * GIB, iops=200, choice=replace(SERVER_CHOICE, families=("e", "DC")))
-    best = cheapest(demand, europe())
+    best = recommended(demand, europe())
     assert best is not None and best.candidate.vm_size.name.family in ("E", "DC")
     with pytest.raises(InputError, match="family 'E8' is no VM family"):
         VmChoice(families=("E8",))
@@ -136,8 +136,8 @@ def test_what_is_retired_is_never_sold() -> None:
     with pytest.raises(InputError, match="Standard_NV12s_v3 was retired on 2026-09-30"):
         check_offered("Standard_NV12s_v3", market("westeurope", as_of="2026-11-26"))
     demand = Demand(size_bytes=64 * GIB, iops=200, vm="Standard_DC*_v2")
-    assert cheapest(demand, europe()) is None
-    retiring = cheapest(replace(demand, vm="Standard_B2ms"), europe())
+    assert recommended(demand, europe()) is None
+    retiring = recommended(replace(demand, vm="Standard_B2ms"), europe())
     assert retiring and "Azure retires Standard_B2ms on 2028-11-15" in [one.text for one in retiring.cautions]
 
 
@@ -145,11 +145,11 @@ def test_a_rotating_disk_is_not_for_small_ios_unless_it_is_asked_for() -> None:
     texts = {"iops": "5000", "size": "100TiB"}
     small = demand_file.demand(texts)
     assert (small.latency, small.choice, small.most_disks) == ("ssd", SERVER_CHOICE, 8)
-    best = cheapest(small, europe())
+    best = recommended(small, europe())
     assert best is not None and best.kind is not STANDARD_HDD
     large = demand_file.demand({"mbps": "60", "size": "20TiB", "bs": "1MiB"})
     assert large.latency == "any"
-    loose = cheapest(demand_file.demand(texts | {"latency": "any", "max_disks": "64"}), europe())
+    loose = recommended(demand_file.demand(texts | {"latency": "any", "max_disks": "64"}), europe())
     assert loose is not None and loose.kind is STANDARD_HDD
     said = " ".join(one.text for one in loose.cautions)
     assert '"up to" values' in said and "not for I/Os of 4" in said
@@ -213,14 +213,14 @@ def test_what_is_impossible_for_a_server_says_what_to_drop() -> None:
     demand = demand_file.demand(
         {"iops": "100", "size": "20TiB", "zrs": "yes", "vcpus": "2", "max_disks": "1"}
     )
-    assert cheapest(demand, europe()) is not None
+    assert recommended(demand, europe()) is not None
     most = replace(demand, size_bytes=40 * TIB)
     with pytest.raises(InputError, match=r"nearest that is met.*TiB instead of 40"):
         advise(most, europe())
 
 
 def test_a_zone_that_is_not_known_is_told() -> None:
-    one = cheapest(Demand(size_bytes=64 * GIB, iops=200, zone="2"), europe())
+    one = recommended(Demand(size_bytes=64 * GIB, iops=200, zone="2"), europe())
     assert one is not None
     assert "not known whether it is offered to you in zone 2" in [caution.brief for caution in one.cautions]
 
@@ -246,6 +246,6 @@ def test_a_family_that_pages_alone_print_is_advised_and_that_is_said(
         choice=SERVER_CHOICE,
         most_disks=SERVER_DISKS,
     )
-    best = cheapest(demand, market(region, as_of="2026-11-20"))
+    best = recommended(demand, market(region, as_of="2026-11-20"))
     assert best and best.vm == vm
     assert "known by a documentation page alone" in [one.brief for one in best.cautions]

@@ -8,12 +8,12 @@ import advice_brute_force
 import pytest
 from typer.testing import CliRunner
 
-from azbenchlib.advisor.advise import cheapest
+from azbenchlib.advisor.advise import recommended
 from azbenchlib.advisor.demands import demand_file
 from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.advisor.offers.market import Market
-from azbenchlib.advisor.volumes import advise_volumes, cheapest_volumes
+from azbenchlib.advisor.volumes import advise_volumes, recommended_volumes
 from azbenchlib.cli import app
 from azbenchlib.core.errors import InputError
 
@@ -51,7 +51,7 @@ def test_two_volumes_equal_the_slow_way_on_500_catalogues() -> None:
 def test_one_volume_has_the_answer_of_one_demand() -> None:
     for text in (DATA, LOG, TEMP):
         ((name, demand),) = demands(text).items()
-        alone, one = cheapest(demand, europe()), cheapest_volumes({name: demand}, europe())
+        alone, one = recommended(demand, europe()), recommended_volumes({name: demand}, europe())
         assert alone is not None and one is not None
         assert (one.price, one.vm_size.size) == (alone.price, alone.vm)
 
@@ -59,7 +59,7 @@ def test_one_volume_has_the_answer_of_one_demand() -> None:
 def test_together_they_need_a_vm_that_carries_the_sum() -> None:
     wanted = demands(DATA, LOG, TEMP)
     found = advise_volumes(wanted, europe())
-    alone = [cheapest_volumes({name: demand}, europe()) for name, demand in wanted.items()]
+    alone = [recommended_volumes({name: demand}, europe()) for name, demand in wanted.items()]
     assert found.vm_size.size not in {one.vm_size.size for one in alone if one} and found.delivers()
     assert found.price == sum(line.amount for line in found.bill.lines)
     disks = sum(option.disk.count for option in found.options.values())

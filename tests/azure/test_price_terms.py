@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from price_server import PriceServer, item, price_service, vm_item
 
-from azbenchlib.advisor.advise import cheapest
+from azbenchlib.advisor.advise import recommended
 from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.azure.prices import book
@@ -97,7 +97,7 @@ def test_another_currency_stands_beside_dollars() -> None:
     assert price(Meter.of_vm(SIZE)) == Decimal("0.46")  # of the shipped book, in dollars
     found = book.book("westeurope", currency="EUR")
     assert {one.currency for one in found.prices.values()} == {"EUR"}
-    best = cheapest(
+    best = recommended(
         Demand(size_bytes=100 * GIB, iops=500), market("westeurope", payment=Payment(currency="EUR"))
     )
     assert best is not None and best.candidate.market.currency == "EUR" and best.vm == SIZE
@@ -127,7 +127,7 @@ def test_the_service_is_asked_in_the_currency() -> None:
 def test_each_way_to_pay_with_each_licence(pay: str, system: str, more: str) -> None:
     read(*SOLD, vm_item(SIZE, 0.17, "Spot", windows=True))
     there = market("westeurope", payment=Payment(pay=pay, os=system))
-    best = cheapest(Demand(size_bytes=100 * GIB, iops=500), there)
+    best = recommended(Demand(size_bytes=100 * GIB, iops=500), there)
     assert best is not None
     hourly = {"Consumption": "0.46", "Spot": "0.09", "SavingsPlan1Y": "0.35"}
     machine = Decimal(hourly.get(pay, "0")) * 730 or Decimal(2380) / 12
@@ -139,8 +139,8 @@ def test_each_way_to_pay_with_each_licence(pay: str, system: str, more: str) -> 
 
 def test_a_discount_is_taken_off_every_price() -> None:
     demand = Demand(size_bytes=100 * GIB, iops=500)
-    full = cheapest(demand, market("westeurope"))
-    less = cheapest(demand, market("westeurope", payment=Payment(discount=Decimal("0.12"))))
+    full = recommended(demand, market("westeurope"))
+    less = recommended(demand, market("westeurope", payment=Payment(discount=Decimal("0.12"))))
     assert full and less and less.price == pytest.approx(full.price * Decimal("0.88"), abs=Decimal("1e-6"))
     with pytest.raises(InputError, match=r"discount of 100.* is not below 100"):
         Payment(discount=Decimal(1))

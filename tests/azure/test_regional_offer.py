@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from azbenchlib.advisor.advise import cheapest
+from azbenchlib.advisor.advise import recommended
 from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.advisor.offers.load_market import check_offered, market
 from azbenchlib.azure import catalog
@@ -88,7 +88,7 @@ def test_restrictions_zones_and_ultra_disks_of_an_answer(tmp_path: Path) -> None
 
 def test_advice_names_only_what_the_region_has(tmp_path: Path) -> None:
     """B of the review: restricted sizes, and those that the answer does not list, were recommended."""
-    before = cheapest(ASKED, market("westeurope"))
+    before = recommended(ASKED, market("westeurope"))
     assert before is not None and any("not known" in one.text for one in before.cautions)
     read(
         tmp_path,
@@ -97,16 +97,16 @@ def test_advice_names_only_what_the_region_has(tmp_path: Path) -> None:
         sku("Standard_D8as_v5", zones=("1",)),
     )
     there = market("westeurope")
-    after = cheapest(ASKED, there)
+    after = recommended(ASKED, there)
     assert after is not None and after.vm == "Standard_D8as_v5" and there.asked_on
     assert not any("not known" in one.text for one in after.cautions)
     with pytest.raises(InputError, match=rf"{before.vm} is restricted in westeurope: {SUBSCRIPTION}"):
         check_offered(before.vm, there)
     with pytest.raises(InputError, match="Standard_E8s_v5 is not offered in westeurope"):
         check_offered("Standard_E8s_v5", there)
-    zoned = cheapest(replace(ASKED, zone="2"), there)
+    zoned = recommended(replace(ASKED, zone="2"), there)
     assert zoned is not None and zoned.vm == "Standard_D8s_v5"
-    assert cheapest(replace(ASKED, zone="3", vm="Standard_D8as_v5"), there) is None
+    assert recommended(replace(ASKED, zone="3", vm="Standard_D8as_v5"), there) is None
     elsewhere = market("northeurope")
     assert elsewhere.asked_on is None and not any("northeurope" in one.gone for one in elsewhere.vms)
 
@@ -118,7 +118,7 @@ def test_ultra_disks_only_where_the_region_has_them(tmp_path: Path) -> None:
     sizes = {one.size: i for i, one in enumerate(there.vms)}
     allowed = there.vm_sizes.allowed(ULTRA, False)
     assert not allowed[sizes["Standard_D8s_v5"]] and allowed[sizes["Standard_E8s_v5"]]
-    assert cheapest(wanted, there) is not None
+    assert recommended(wanted, there) is not None
 
 
 def test_where_the_api_denies_ultra_disks_that_is_said(tmp_path: Path) -> None:

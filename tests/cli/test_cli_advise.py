@@ -55,16 +55,18 @@ def designs(*arguments: str) -> list[dict[str, Any]]:
     return json.loads(run(*arguments, "--format", "json"))["configurations"]
 
 
-def test_json_is_a_list_of_designs_by_price() -> None:
+def test_json_is_a_list_of_designs_by_price_behind_the_recommended_one() -> None:
     found = designs(*ASKED)
     wanted = {
         "vm", "disks", "caching", "price_per_month", "currency", "binding_limit", "headroom",
         "why_not_cheaper",
     }  # fmt: skip
     assert all(wanted <= set(row) for row in found)
-    prices = [row["price_per_month"] for row in found]
-    assert prices == sorted(prices) and found[0]["labels"][0] == "cheapest"
-    best = found[0]
+    best, *others = found
+    prices = [row["price_per_month"] for row in others]
+    assert prices == sorted(prices) and others[0]["labels"][0] == "cheapest"
+    assert best["labels"][0] == "fewest disks within 5% of the cheapest"
+    assert [row["recommended"] for row in found] == [True] + [False] * len(others)
     assert best["price_per_month"] == pytest.approx(sum(line["amount"] for line in best["lines"]))
     assert best["headroom"][best["binding_limit"]] >= 0.2
     assert any(best["binding_limit"] or "vm_uncached" in why for why in best["why_not_cheaper"])
@@ -211,7 +213,7 @@ def test_a_book_of_ones_own_counts(tmp_path: Path) -> None:
     (best, *_) = designs(
         "--iops", "3000", "--size", "1TiB", "--latency", "submillisecond", *PLACE, "--prices", book
     )
-    line = best["lines"][-1]
+    line = best["lines"][1]
     assert (line["source"], line["unit_price"]) == ("mine", 0.0001)
 
 
@@ -365,6 +367,20 @@ def test_zone_redundancy_is_told_wherever_disks_are(tmp_path: Path) -> None:
     (one, *_) = designs("--iops", "2000", "--size", "500GiB", "--zrs", *PLACE)
     assert parse_disk(one["disks"]).sku.endswith("_ZRS")  # what is printed can be given to other verbs
     assert " ZRS" in one["why_not_cheaper"][0]
+
+
+def test_fewer_disks_are_recommended_where_they_cost_little_more() -> None:
+    (best, cheapest, *_), text = designs(*ASKED), run(*ASKED)
+    (strict, *_) = designs(*ASKED, "--strictly-cheapest")
+    counts = [parse_disk(row["disks"]).count for row in (best, cheapest)]
+    prices = [float(row["price_per_month"]) for row in (best, cheapest)]
+    assert counts[0] < counts[1] and 1 < prices[0] / prices[1] <= 1.05
+    assert (strict["vm"], strict["disks"], strict["labels"][0]) == (
+        *(cheapest[name] for name in ("vm", "disks")),
+        "cheapest",
+    )
+    assert f"the cheapest is {1 - prices[1] / prices[0]:.1%} less, with more disks: " in text
+    assert "the cheapest is" not in run(*ASKED, "--strictly-cheapest")
 
 
 def test_what_one_disk_costs_stands_beside_a_stripe() -> None:

@@ -243,14 +243,42 @@ def _machine(vm_size: VmSize, there: Market) -> Fraction | None:
     return sum((Fraction(price.unit_price) * hours for price in prices), Fraction(0))
 
 
+WITHIN = Fraction(105, 100)  # of the least price: among these, the fewest disks are recommended
 SAME = Fraction(1, 10**9)  # prices are floats: two disks and one of twice the price may differ by less
+
+
+Designs = dict[tuple[Any, ...], Fraction]  # VM, kind, tier, redundancy, disks, cached, on demand: the price
 
 
 def cheapest(
     wanted: Demand, there: Market, bursting: bool = True
 ) -> tuple[Fraction, set[tuple[Any, ...]]] | None:
-    """The lowest price and all designs that have it: VM, kind, tier, redundancy, disks, cached, on demand."""
-    found: dict[tuple[Any, ...], Fraction] = {}
+    """The lowest price and all designs that have it."""
+    found = _designs(wanted, there, bursting)
+    return _cheapest(found) if found else None
+
+
+def recommended(wanted: Demand, there: Market) -> tuple[Fraction, set[tuple[Any, ...]]] | None:
+    """The same of those with the fewest disks that cost little more than the lowest price."""
+    found = _designs(wanted, there)
+    if not found:
+        return None
+    least, keys = _cheapest(found)
+    if wanted.strictly_cheapest or all(len(key) == 2 for key in keys):  # local disks come with the VM
+        return least, keys
+    near = {key: price for key, price in found.items() if price <= least * WITHIN and len(key) > 2}
+    fewest = min(key[4] for key in near)
+    return _cheapest({key: price for key, price in near.items() if key[4] == fewest})
+
+
+def _cheapest(found: Designs) -> tuple[Fraction, set[tuple[Any, ...]]]:
+    least = min(found.values())
+    return least, {key for key, price in found.items() if price <= least + SAME}
+
+
+def _designs(wanted: Demand, there: Market, bursting: bool = True) -> Designs:
+    """All designs that carry the demand, without those that cost much more than the cheapest."""
+    found: Designs = {}
     disks = [disk for disk in _disks(wanted, there, bursting) if disk.price is not None]
     disks.sort(key=lambda disk: disk.price)
     names = _chosen(wanted, there)
@@ -261,7 +289,7 @@ def cheapest(
             continue
         carried: dict[tuple[str, bool], bool] = {}
         for disk in disks:
-            if vm + disk.price > least + SAME:
+            if vm + disk.price > least * WITHIN + SAME:
                 break
             if disk.count > min(vm_size.vm.max_data_disks or 0, wanted.most_disks):
                 continue
@@ -274,15 +302,13 @@ def cheapest(
         for kind in _local(vm_size, wanted):
             found[vm_size.size, kind] = vm
             least = min(least, vm)
-    if not found:
-        return None
-    least = min(found.values())
-    return least, {key for key, price in found.items() if price <= least + SAME}
+    return found
 
 
-def cheapest_volumes(wanted: list[Demand], there: Market) -> tuple[Fraction, set[tuple[Any, ...]]] | None:
+def recommended_volumes(wanted: list[Demand], there: Market) -> tuple[Fraction, set[tuple[Any, ...]]] | None:
     """The same for volumes side by side on one VM: every VM with every disks of each."""
-    found: dict[tuple[Any, ...], Fraction] = {}
+    found: Designs = {}
+    counts: dict[tuple[Any, ...], int] = {}
     disks = [[one for one in _disks(each, there, True) if one.price is not None] for each in wanted]
     for vm_size in there.vms:
         vm = _machine(vm_size, there)
@@ -295,15 +321,16 @@ def cheapest_volumes(wanted: list[Demand], there: Market) -> tuple[Fraction, set
             for some, each in zip(disks, wanted, strict=True)
         ]
         for several in product(*able):
-            counts = sum(one.count for one, _ in several)
+            count = sum(one.count for one, _ in several)
             taken = [sum(parts) for parts in zip(*(shares for _, shares in several), strict=True)]
-            if counts <= (vm_size.vm.max_data_disks or 0) and max(taken) <= 1 + 1e-9:
+            if count <= (vm_size.vm.max_data_disks or 0) and max(taken) <= 1 + 1e-9:
                 key = (vm_size.size, *(one.key for one, _ in several))
-                found[key] = vm + sum(one.price for one, _ in several)
+                found[key], counts[key] = vm + sum(one.price for one, _ in several), count
     if not found:
         return None
-    least = min(found.values())
-    return least, {key for key, price in found.items() if price <= least + SAME}
+    near = [key for key, price in found.items() if price <= min(found.values()) * WITHIN]
+    fewest = min(counts[key] for key in near)
+    return _cheapest({key: found[key] for key in near if counts[key] == fewest})
 
 
 def _shares(vm_size: VmSize, disk: "_Disk", wanted: Demand) -> list[float] | None:

@@ -96,6 +96,9 @@ class Demand:
     vm : str
         Name of a VM size, or a pattern such as ``Standard_E*s_v5``.
     architecture : {"any", "x64", "arm64"}
+    strictly_cheapest : bool
+        Whether a stripe is recommended where fewer disks cost little more
+        (:data:`azbenchlib.advisor.search.FEWER_DISKS_WITHIN`).
 
     Raises
     ------
@@ -121,6 +124,7 @@ class Demand:
     architecture: str = "any"
     choice: VmChoice = ANYTHING
     most_disks: int = MOST_DISKS
+    strictly_cheapest: bool = False
     zone: str | None = None
 
     def __post_init__(self) -> None:

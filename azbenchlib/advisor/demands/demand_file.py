@@ -89,6 +89,7 @@ DEMAND_COLUMNS: dict[str, tuple[str, Any]] = {
     "any_family": ("any_family", yes),
     "family": ("families", families),
     "max_disks": ("most_disks", disks),
+    "strictly_cheapest": ("strictly_cheapest", yes),
     "zone": ("zone", None),
 }
 _OLD_COLUMNS = {"burst": "peak"}  # of files that are there

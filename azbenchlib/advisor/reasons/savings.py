@@ -14,7 +14,7 @@ LEAST_SAVED = 0.01  # of the price; below, it is the same
 
 @dataclass(frozen=True)
 class Saving:
-    """What becomes the cheapest with an `option` of the command line more; `share` of the price less."""
+    """What is recommended with an `option` of the command line more; `share` of the price less."""
 
     option: str
     what: str
@@ -30,11 +30,11 @@ def savings(demand: Demand, market: Market, best: Candidate) -> tuple[Saving, ..
     demand : Demand
     market : Market
     best : Candidate
-        The cheapest with all conditions.
+        The recommended one with all conditions.
     """
     found = []
     for option, what, loosened in _loosened(demand):
-        candidate = search(loosened, market).cheapest()
+        candidate = search(loosened, market).recommended()
         if candidate is not None:
             share = 1 - float(candidate.price) / float(best.price)
             if share >= LEAST_SAVED:

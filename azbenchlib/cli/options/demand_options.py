@@ -66,6 +66,13 @@ AnyFamilyOption = Annotated[
     ),
 ]
 MaxDisksOption = Annotated[str | None, typer.Option(help="Most disks of a volume, 1 to 64. Default: 8.")]
+StrictlyCheapestOption = Annotated[
+    bool,
+    typer.Option(
+        "--strictly-cheapest",
+        help="Recommend the cheapest, however many disks it has. Default: the fewest disks within 5 % of it.",
+    ),
+]
 RegionOption = Annotated[
     Value,
     typer.Option(
