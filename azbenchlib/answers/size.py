@@ -83,8 +83,10 @@ class Sized(Answer):
     def designs(self) -> Document:
         """The cheapest design, the load, and what cheaper designs would do."""
         answer = self.result
-        headline = Sentence(f"{words.CHEAPEST_DESIGN}: {{price}}, {{design}}", _design(answer, answer.best))
+        headline = Sentence(f"{words.title(answer)}: {{price}}, {{design}}", _design(answer, answer.best))
+        coarse = words.coarse(answer)
         parts: list[Part] = [
+            *([Sentence(f"Attention: {coarse}", tone=Tone.DOUBT)] if coarse else []),
             *_throttled(answer, answer.best),
             *_load(answer),
             _section(answer, words.CHEAPER_DESIGN, answer.next_cheaper, "Nothing is cheaper."),
@@ -109,9 +111,9 @@ class Sized(Answer):
         -------
         DataFrame
             design, vm, disks, redundancy, price_per_month, currency, throttled_at_least_s,
-            throttled_at_most_s, throttled_times (how often), throttled_share (of the time, at least),
-            credits_last_s (how long credits carry a load that is more than the design gives for good; NA: it
-            gives it for good).
+            throttled_at_most_s, probability (that it is throttled no longer than it may be), throttled_times
+            (how often), throttled_share (of the time, at least), credits_last_s (how long credits carry a
+            load that is more than the design gives for good; NA: it gives it for good).
         """
         answer = self.result
         designs = {
@@ -175,10 +177,12 @@ def _section(answer: SizeAnswer, title: str, outcome: Outcome | None, none: str)
 
 def _throttled(answer: SizeAnswer, outcome: Outcome) -> Iterator[Part]:
     """How long a design is throttled, and when for longest."""
-    least, most = outcome.at_least_s, outcome.at_most_s
+    least, most, allowed = outcome.at_least_s, outcome.at_most_s, outcome.requirement.throttled_s
     bounds = {
         "at_least": Figure(least, AS_SECONDS, _FROM, text=words.span(least)),
         "at_most": Figure(most, AS_SECONDS, _FROM, text=words.span(most)),
+        "probability": Figure(outcome.probability, _SHARE, _FROM, text=words.probability(outcome)),
+        "allowed": Figure(allowed, AS_SECONDS, text=words.span(allowed)),
         "share": Figure(outcome.share, _SHARE, _FROM),
         "credits": Figure(outcome.credits_last_s, AS_SECONDS, _FROM),
     }
@@ -237,6 +241,7 @@ def _record(answer: SizeAnswer, name: str, outcome: Outcome) -> dict[str, Any]:
         "currency": answer.market.currency,
         "throttled_at_least_s": outcome.at_least_s,
         "throttled_at_most_s": outcome.at_most_s,
+        "probability": outcome.probability,
         "throttled_times": len(outcome.replayed.throttled),
         "throttled_share": outcome.share,
         "credits_last_s": outcome.credits_last_s,

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_span
+from azbenchlib.model.burstiness import Burstiness
 from azbenchlib.model.hidden_bursts import throttled_at_most_s
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.replay import Replayed, Throttling
 from azbenchlib.sizing.design import Design
 from azbenchlib.sizing.percentile_rule import by_percentile
-from azbenchlib.sizing.requirement import SizeRequirement
+from azbenchlib.sizing.requirement import CONFIDENCE, SizeRequirement
 from azbenchlib.sizing.search import SizeSearch
 from azbenchlib.sizing.telemetry import Telemetry
+
+# No load asks for less than one that comes evenly, so twice its price is at most twice the least price.
+MOST_OF_EVEN = Decimal(2)
+_LESS = (0.8, 0.5)  # probabilities that are asked for where a higher one costs too much
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +31,14 @@ class Outcome:
     Parameters
     ----------
     design : Design
-    burst_factor : float
-        How many times its mean a load may be within an interval; infinite: not known.
+    bursts : Burstiness
+        How the load of each interval may come.
+    requirement : SizeRequirement
     """
 
     design: Design
-    burst_factor: float
+    bursts: Burstiness
+    requirement: SizeRequirement
 
     @property
     def replayed(self) -> Replayed:
@@ -51,8 +58,26 @@ class Outcome:
     @cached_property
     def at_most_s(self) -> float:
         """Seconds in which something may have waited, however the load of each interval came."""
-        most = throttled_at_most_s(self.design.limits, self.design.history, self.burst_factor)
+        most = throttled_at_most_s(self.design.limits, self.design.history, self.requirement.burst_factor)
         return max(most, self.at_least_s)
+
+    @cached_property
+    def probability(self) -> float:
+        """Probability that the load is throttled no longer than it may be."""
+        for is_certain, probability in (
+            (self.at_least_s > self.requirement.throttled_s, 0.0),
+            (self.at_most_s <= self.requirement.throttled_s, 1.0),
+        ):
+            if is_certain:
+                return probability
+        return self.bursts.probability(self.design.tightest_need, self.requirement.throttled_s)
+
+    @cached_property
+    def probably_at_most_s(self) -> float:
+        """Seconds throttled at most with the confidence that is asked for, or with `CONFIDENCE`."""
+        confidence = self.requirement.confidence or CONFIDENCE
+        likely = self.bursts.at_most_s(self.design.tightest_need, confidence)
+        return min(max(likely, self.at_least_s), self.at_most_s)
 
     @property
     def share(self) -> float:
@@ -78,7 +103,9 @@ class SizeAnswer:
         Growth and headroom in that history.
     market : Market
     best : Outcome
-        The cheapest that does.
+        The cheapest that does with the confidence, or with as much of it as can be had.
+    even : Outcome
+        The cheapest that does if the load of each interval comes evenly.
     next_cheaper : Outcome, optional
         None: nothing is cheaper.
     by_percentile : Outcome, optional
@@ -90,6 +117,7 @@ class SizeAnswer:
     factor: float
     market: Market
     best: Outcome
+    even: Outcome
     next_cheaper: Outcome | None
     by_percentile: Outcome | None
 
@@ -104,7 +132,6 @@ def size(
     requirement: SizeRequirement,
     market: Market,
     factor: float = 1.0,
-    burst_factor: float = math.inf,
 ) -> SizeAnswer:
     """The cheapest VM with disks whose load is throttled no longer than it may be.
 
@@ -116,34 +143,55 @@ def size(
     market : Market
     factor : float
         Growth and headroom.
-    burst_factor : float
-        How many times the mean of its interval a load may be at a moment; infinite: not known.
 
     Raises
     ------
     InputError
         When nothing throttles it so little: one sentence with the least that can be had.
     """
-    search = SizeSearch(requirement, market)
-    best = search.cheapest()
-    if best is None:
-        raise InputError(_nothing(requirement, market, search))
-    below = search.next_cheaper(best)
+    best, even = best_outcomes(requirement, market)
+    below = SizeSearch(replace(requirement, confidence=0.0), market).next_cheaper(best.design)
     rule = by_percentile(requirement.history, requirement.demand, market, requirement.most_disks)
-
-    def outcome(design: Design | None) -> Outcome | None:
-        return None if design is None else Outcome(design=design, burst_factor=burst_factor)
-
     ruled = None if rule is None else Design(rule, requirement.history, requirement.demand.cache_hit)
     return SizeAnswer(
         telemetry=recorded,
         requirement=requirement,
         factor=factor,
         market=market,
-        best=Outcome(design=best, burst_factor=burst_factor),
-        next_cheaper=outcome(below),
-        by_percentile=outcome(ruled),
+        best=best,
+        even=even,
+        next_cheaper=None if below is None else replace(best, design=below),
+        by_percentile=None if ruled is None else replace(best, design=ruled),
     )
+
+
+def best_outcomes(requirement: SizeRequirement, market: Market) -> tuple[Outcome, Outcome]:
+    """The cheapest design with the confidence, or with as much as can be had; and that for an even load.
+
+    Parameters are those of :func:`size`, and so is the error.
+    """
+    search = SizeSearch(replace(requirement, confidence=0.0), market)
+    even = search.cheapest()
+    if even is None:
+        raise InputError(_nothing(requirement, market, search))
+    bursts = Burstiness(requirement.history, requirement.burst_factor)
+    best = even if bursts.is_known else _confident(requirement, market, bursts, even)
+    outcome = Outcome(design=best, bursts=bursts, requirement=requirement)
+    return outcome, replace(outcome, design=even)
+
+
+def _confident(requirement: SizeRequirement, market: Market, bursts: Burstiness, even: Design) -> Design:
+    """The cheapest design with the confidence, or with as much of it as can be had.
+
+    Where the intervals are too long to tell, at `MOST_OF_EVEN` times the price for an even load.
+    """
+    most = None if bursts.is_fine else even.price * MOST_OF_EVEN
+    for confidence in (requirement.confidence, *(less for less in _LESS if less < requirement.confidence)):
+        if confidence:
+            search = SizeSearch(replace(requirement, confidence=confidence), market)
+            if (best := search.cheapest(most)) is not None:
+                return best
+    return even
 
 
 def _nothing(requirement: SizeRequirement, market: Market, search: SizeSearch) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
+import numpy as np
+
 from azbenchlib.advisor.offers.disk_options import DiskOption
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.search import Candidate
-from azbenchlib.model.load_history import LoadHistory
+from azbenchlib.model.burstiness import Burstiness
+from azbenchlib.model.load_history import LoadHistory, Series
 from azbenchlib.model.passed_limits import Amount, PassedLimit, amounts, legs_of, needed, passed_limits
 from azbenchlib.model.replay import Replayed, replay_for_good
 from azbenchlib.model.setup import Setup
@@ -26,10 +31,22 @@ class Replays:
         Share of reads that a host cache would serve.
     stop_after_s : float
         What is throttled longer need not be known to the end.
+    confidence, burst_factor : float
+        As :class:`~azbenchlib.sizing.requirement.SizeRequirement` has them.
     """
 
-    def __init__(self, history: LoadHistory, cache_hit: float, stop_after_s: float) -> None:
+    def __init__(
+        self,
+        history: LoadHistory,
+        cache_hit: float,
+        stop_after_s: float,
+        confidence: float = 0.0,
+        burst_factor: float = math.inf,
+    ) -> None:
         self.history, self.cache_hit, self.stop_after_s = history, cache_hit, stop_after_s
+        self.confidence, self._bursts = confidence, Burstiness(history, burst_factor)
+        self._likely: dict[object, bool] = {}
+        self._highest: dict[object, float] = {}
         self._amounts: dict[object, dict[tuple[str, str], Amount]] = {}
         self._alone: dict[object, ThrottledAlone] = {}
         self._enough: dict[object, bool] = {}
@@ -44,19 +61,44 @@ class Replays:
 
     def may_do(self, setup: Setup) -> bool:
         """Whether no limit, and not all of them together, rule a setup out."""
-        return self.at_least_s(setup) <= self.stop_after_s and self.least_s(setup) <= self.stop_after_s
+        parts = self._parts(setup)
+        return (
+            self.at_least_s(setup) <= self.stop_after_s
+            and all(self._likely[key] for key in parts)
+            and self.least_s(setup) <= self.stop_after_s
+        )
 
     def is_enough(self, setup: Setup) -> bool:
         """Whether a setup throttles the load no longer than may be."""
         parts = self._parts(setup)
         key = frozenset(parts)
         if key not in self._enough:
-            self._enough[key] = self.may_do(setup) and self._throttled_s(setup) <= self.stop_after_s
+            self._enough[key] = self.may_do(setup) and self._holds(setup)
         return self._enough[key]
 
-    def _throttled_s(self, setup: Setup) -> float:
+    def _holds(self, setup: Setup) -> bool:
+        """Whether a setup throttles no longer, in a replay of the means and with the probability."""
         limits = passed_limits(setup, self.history, self.cache_hit)
-        return replay_for_good(limits, self.history, self.stop_after_s).seconds
+        replayed = replay_for_good(limits, self.history, self.stop_after_s)
+        if replayed.seconds > self.stop_after_s or not self.confidence:
+            return replayed.seconds <= self.stop_after_s
+        need = tightest_need(limits, replayed, self._bursts)
+        return self._bursts.probability(need, self.stop_after_s) >= self.confidence
+
+    def _is_likely(self, limit: PassedLimit, amount: object | None) -> bool:
+        """Whether a limit alone, always with credits, leaves the probability.
+
+        Needs of one amount, which is named where reads and writes share the limit, differ by a factor alone.
+        """
+        highest = float(limit.burst_need.max())
+        if not self.confidence or not highest:
+            return True
+        if amount is None:
+            return self._bursts.probability(limit.burst_need, self.stop_after_s) >= self.confidence
+        if amount not in self._highest:
+            shape = limit.burst_need / highest
+            self._highest[amount] = self._bursts.highest_need(shape, self.stop_after_s, self.confidence)
+        return highest <= self._highest[amount]
 
     def _parts(self, setup: Setup) -> dict[object, ThrottledAlone]:
         """When each limit of a setup alone throttles, by all that decides it."""
@@ -73,9 +115,36 @@ class Replays:
             key = (path, stem, quantity, limits)
             if key not in self._alone:
                 limit = needed(amount, leg)
-                self._alone[key] = NEVER if limit is None else throttled_alone(limit, self.history.interval_s)
+                alone = NEVER if limit is None else throttled_alone(limit, self.history.interval_s)
+                self._alone[key] = alone
+                together = getattr(leg.cap, f"write_{quantity}") is None
+                self._likely[key] = limit is None or self._is_likely(limit, key[:3] if together else None)
             told[key] = self._alone[key]
         return told
+
+
+def tightest_need(limits: Sequence[PassedLimit], replayed: Replayed, bursts: Burstiness) -> Series:
+    """What each interval needs of the tightest limit, of the burst limit where there are credits for it.
+
+    There are, where twice what comes above the base on average is left at the begin of the interval.
+
+    Parameters
+    ----------
+    limits : sequence of PassedLimit
+    replayed : Replayed
+        Of the history on them.
+    bursts : Burstiness
+        Of the history.
+    """
+    credits = dict(replayed.credits)
+    needs = []
+    for limit in limits:
+        need = limit.need
+        if limit.credit_s:
+            left_s = np.roll(credits[limit.label], 1) * limit.credit_s
+            need = np.where(left_s >= 2 * bursts.excess(limit.need), limit.burst_need, limit.need)
+        needs.append(need)
+    return np.asarray(np.max(needs, axis=0))
 
 
 @dataclass(frozen=True)
@@ -110,6 +179,11 @@ class Design:
     def replayed(self) -> Replayed:
         """The history on it, to the end, when it comes again and again."""
         return replay_for_good(self.limits, self.history)
+
+    @cached_property
+    def tightest_need(self) -> Series:
+        """What each interval needs of the tightest limit; see :func:`tightest_need`."""
+        return tightest_need(self.limits, self.replayed, Burstiness(self.history))
 
 
 def design(

@@ -77,17 +77,17 @@ class Provisioned:
         least_iops = _least(lambda iops: does(iops, most_mbps), 1, most_iops)
         if least_mbps is None or least_iops is None:
             return None
-        best, highest = None, most_iops
+        best, highest, is_border = None, most_iops, False
         for mbps in range(least_mbps, most_mbps + 1):
             floor = self.of(count, least_iops, mbps)
             if floor is None or (below is not None and floor.price >= below):
                 break
-            if not does(highest - 1, mbps) and best is not None:
+            if is_border and not does(highest - 1, mbps):
                 continue
             found = _least(partial(does, mbps=mbps), least_iops, highest)
             if found is None:
                 continue
-            highest = found
+            highest, is_border = found, True
             option = self.of(count, found, mbps)
             if option is not None and enough(option) and (below is None or option.price < below):
                 best, below = option, option.price

@@ -12,6 +12,7 @@ from azbenchlib.advisor.offers.vm_choice import SERVER_CHOICE
 from azbenchlib.core.errors import InputError
 from azbenchlib.model.load_history import LoadHistory
 
+CONFIDENCE = 0.95  # where nothing is stated
 THROTTLED_S = 60.0  # where nothing is stated: a minute in all of what is longer, else none
 
 
@@ -27,6 +28,11 @@ class SizeRequirement:
         Its mean, and what is asked for beside the load: size, latency, redundancy, VM, memory.
     throttled_s : float
         In all of the history, at most.
+    confidence : float
+        The least probability that it is throttled no longer, of what is known of loads within intervals
+        (:mod:`azbenchlib.model.burstiness`); 0: as if the load of each interval came evenly.
+    burst_factor : float
+        How many times the mean of its interval a load may be at a moment; infinite: not known.
     most_disks : int, optional
         At most so many.
 
@@ -39,11 +45,15 @@ class SizeRequirement:
     history: LoadHistory
     demand: Demand
     throttled_s: float = THROTTLED_S
+    confidence: float = 0.0
+    burst_factor: float = math.inf
     most_disks: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.throttled_s < math.inf:
             raise InputError(f"throttled for at most {self.throttled_s} s: it must be 0 or more")
+        if not 0 <= self.confidence < 1:
+            raise InputError(f"confidence {self.confidence} is not between 0 and 1, without 1")
         if self.most_disks is not None and not 1 <= self.most_disks <= MOST_DISKS:
             raise InputError(f"at most {self.most_disks} disks: it must be 1 to {MOST_DISKS}")
 
@@ -54,6 +64,8 @@ def requirement(
     within: float | None,
     most_disks: int | None,
     wanted: Mapping[str, Any],
+    confidence: float = CONFIDENCE,
+    burst_factor: float = math.inf,
 ) -> SizeRequirement:
     """What is asked of a design for a history.
 
@@ -64,6 +76,8 @@ def requirement(
         Seconds in which the load may be throttled, and the share of the time; the less counts. None for both:
         60 s, of telemetry that is no longer than that none.
     most_disks : int, optional
+    confidence, burst_factor : float
+        As :class:`SizeRequirement` has them.
     wanted : mapping of str to Any
         Fields of :class:`~azbenchlib.advisor.demands.demand.Demand` beside the load.
 
@@ -93,4 +107,11 @@ def requirement(
             f"the load may be throttled for {allowed:g} s, and the telemetry lasts {history.duration_s:g} s: "
             "any disks would do; allow less, such as --held-back 0s"
         )
-    return SizeRequirement(history=history, demand=demand, throttled_s=allowed, most_disks=most_disks)
+    return SizeRequirement(
+        history=history,
+        demand=demand,
+        throttled_s=allowed,
+        confidence=confidence,
+        burst_factor=burst_factor,
+        most_disks=most_disks,
+    )

@@ -62,7 +62,13 @@ class SizeSearch:
     def __init__(self, requirement: SizeRequirement, market: Market) -> None:
         self.requirement, self.market = requirement, market
         demand = requirement.demand
-        self.replays = Replays(requirement.history, demand.cache_hit, requirement.throttled_s)
+        self.replays = Replays(
+            requirement.history,
+            demand.cache_hit,
+            requirement.throttled_s,
+            requirement.confidence,
+            requirement.burst_factor,
+        )
         suiting = np.flatnonzero(market.vm_sizes.suits(demand) & (market.vm_sizes.max_disks >= 1))
         self.vms = efficient_vms(market, suiting.tolist())
         self._vm_prices = {i: vm_price(market, i) for i in self.vms}
@@ -81,12 +87,13 @@ class SizeSearch:
         """Disks of tiers that nothing undercuts, those that throttle too long by themselves left out."""
         return [one for one in self._all_options if self._may_do(one)]
 
-    def cheapest(self) -> Design | None:
-        """The cheapest design; None: nothing does."""
-        best = next((pair for pair in self._pairs() if self._does(pair.vm_index, pair.option)), None)
+    def cheapest(self, most: Decimal | None = None) -> Design | None:
+        """The cheapest design; None: nothing does, at `most` at that price."""
+        pairs = (pair for pair in self._pairs() if most is None or pair.price <= most)
+        best = next((pair for pair in pairs if self._does(pair.vm_index, pair.option)), None)
         for kind in self.kinds:
             if kind.provisioned:
-                best = self._provisioned(kind, best)
+                best = self._provisioned(kind, best, most)
         return None if best is None else self._design(best)
 
     def least_throttled(self) -> Design | None:
@@ -169,12 +176,13 @@ class SizeSearch:
         """Whether disks by themselves do not throttle too long."""
         return self.replays.may_do(Setup(VM(), (option.disk,)))
 
-    def _provisioned(self, kind: DiskKind, best: _Pair | None) -> _Pair | None:
-        """The better of what was found and of the cheapest of a kind whose figures are chosen."""
+    def _provisioned(self, kind: DiskKind, best: _Pair | None, dearest: Decimal | None) -> _Pair | None:
+        """The better of the best so far and of the cheapest of a kind whose figures are chosen."""
         disks = Provisioned(kind, self.requirement, self.market)
         floors = {}
         least_vm = min(self._vm_prices.values())
-        most = None if best is None else best.price - least_vm
+        below_all = dearest if best is None else best.price
+        most = None if below_all is None else below_all - least_vm
         for count in range(1, self.most + 1):
             alone = disks.cheapest(count, self._may_do, most)
             if alone is not None:
@@ -184,7 +192,8 @@ class SizeSearch:
             for count, floor in floors.items():
                 if not self._can_have(vm_index, floor):
                     continue
-                below = None if best is None else best.price - of_vm
+                below_all = dearest if best is None else best.price
+                below = None if below_all is None else below_all - of_vm
                 if below is not None and floor.price >= below:
                     continue
                 if self._does(vm_index, floor):

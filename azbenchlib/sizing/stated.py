@@ -15,7 +15,7 @@ from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, parse_duration
 from azbenchlib.sizing.answer import SizeAnswer, size
-from azbenchlib.sizing.requirement import requirement
+from azbenchlib.sizing.requirement import CONFIDENCE, requirement
 from azbenchlib.sizing.telemetry import Telemetry
 
 _LEAST_BYTES = GIB  # where no size is stated: any disk has room
@@ -24,7 +24,7 @@ _UNITS = {"size": "B", "ram": "B", "held_back": "s"}  # of numbers
 _YES_OR_NO = ("zrs", "burstable", "any_family")
 STATED = (
     *("held_back", "within", "headroom", "growth", "size", "latency", "zrs", "hit", "vcpus", "ram", "vm"),
-    *("arch", "burstable", "any_family", "max_disks", "burst_factor"),
+    *("arch", "burstable", "any_family", "max_disks", "burst_factor", "confidence"),
 )
 
 
@@ -38,8 +38,8 @@ class SizeTerms:
         As :func:`~azbenchlib.sizing.requirement.requirement` takes them.
     factor : float
         Growth and headroom.
-    burst_factor : float
-        How many times the mean of its interval a load may be at a moment; infinite: not known.
+    burst_factor, confidence : float
+        As :class:`~azbenchlib.sizing.requirement.SizeRequirement` has them.
     most_disks : int
     wanted : mapping of str to Any
         Fields of :class:`~azbenchlib.advisor.demands.demand.Demand` beside the load.
@@ -49,6 +49,7 @@ class SizeTerms:
     within: float | None
     factor: float
     burst_factor: float
+    confidence: float
     most_disks: int
     wanted: Mapping[str, Any]
 
@@ -61,9 +62,10 @@ class SizeTerms:
             When nothing meets the requirement, or it can be none.
         """
         history = recorded.history.times(self.factor)
-        asked = requirement(history, self.throttled_s, self.within, self.most_disks, self.wanted)
+        limits = (self.throttled_s, self.within, self.most_disks)
+        asked = requirement(history, *limits, self.wanted, self.confidence, self.burst_factor)
         check_offered(asked.demand.vm, market)
-        return size(recorded, asked, market, self.factor, self.burst_factor)
+        return size(recorded, asked, market, self.factor)
 
 
 def terms(stated: Mapping[str, Any], dashes: str = "") -> SizeTerms:
@@ -101,6 +103,7 @@ def terms(stated: Mapping[str, Any], dashes: str = "") -> SizeTerms:
         within=values.read("within", stated_values.share, None),
         factor=_factor(values),
         burst_factor=burst,
+        confidence=values.read("confidence", _confidence, CONFIDENCE),
         most_disks=values.read("max_disks", disks, _MOST_DISKS),
         wanted={
             "choice": choice,
@@ -135,6 +138,13 @@ class _Values:
 
 def _duration(_name: str, text: str) -> float:
     return parse_duration(text)
+
+
+def _confidence(name: str, text: str) -> float:
+    share = stated_values.share(name, text)
+    if share >= 1:
+        raise InputError(f"{name} '{text}' is not below 1: no recording of means makes certain; 95% is usual")
+    return share
 
 
 def _factor(values: _Values) -> float:

@@ -9,12 +9,20 @@ from azbenchlib.advisor.text import caching_known
 from azbenchlib.core.units import format_count, format_mbps, format_span
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.replay import Throttling
-from azbenchlib.sizing.answer import Outcome, SizeAnswer
+from azbenchlib.sizing.answer import MOST_OF_EVEN, Outcome, SizeAnswer
 from azbenchlib.sizing.busiest import LabCheck
 
 CHEAPEST_DESIGN = "The cheapest design that meets the requirement"
+PERHAPS_ENOUGH = "The design that may meet the requirement"
+ENOUGH_IF_EVEN = "The cheapest design that meets the requirement if the load comes evenly"
 CHEAPER_DESIGN = "The best design among the cheaper ones"
+_LITTLE_MORE = 1.1  # of the price for an even load
+_LEAST = 0.01  # probability that is told
 _MORE = "for the load is more than the design gives for good"
+_CASCADE = (
+    "the probability takes the load within an interval to be as uneven as between neighbouring intervals, on "
+    "finer scales a little less or more so, down to a second"
+)
 _REPEATS = (
     "the recorded load comes again and again: what credits are left at its end are there at its beginning"
 )
@@ -50,7 +58,38 @@ def bounds_template(outcome: Outcome) -> str:
         return "never"
     if outcome.at_most_s == outcome.at_least_s:
         return "{at_least}"
-    return "between {at_least} and {at_most}"
+    likely = "" if outcome.bursts.is_known else "; {allowed} at most with a probability of {probability}"
+    return f"between {{at_least}} and {{at_most}}{likely}"
+
+
+def probability(outcome: Outcome) -> str:
+    """The probability of an outcome, which no model makes certain."""
+    value = outcome.probability
+    if value < _LEAST:
+        return f"less than {_LEAST:.0%}"
+    return f"{value:.0%}" if value <= 1 - _LEAST else f"more than {1 - _LEAST:.0%}"
+
+
+def title(answer: SizeAnswer) -> str:
+    """What the best design is, by its probability."""
+    if answer.best.probability >= answer.requirement.confidence:
+        return CHEAPEST_DESIGN
+    return ENOUGH_IF_EVEN if answer.best.design.price == answer.even.design.price else PERHAPS_ENOUGH
+
+
+def coarse(answer: SizeAnswer) -> str:
+    """What the means of the telemetry do not tell, and which recording would; empty: it hardly matters."""
+    asked, best, even = answer.requirement, answer.best, answer.even
+    price = float(best.design.price / even.design.price)
+    if best.probability >= asked.confidence and price <= _LITTLE_MORE:
+        return ""
+    means = f"means over {format_span(answer.telemetry.interval_s)} do not tell how the load came within them"
+    record = "record an hour with the highest load at 1 s (iostat -x -t -y -o JSON 1) and size that"
+    if best.probability < asked.confidence:
+        most = "" if best.bursts.is_fine else f"for up to {MOST_OF_EVEN} times the price for an even load "
+        return f"{means}, and no design {most}has a probability of {asked.confidence:.0%}; {record}"
+    cheaper = f"{even.design.vm} with {even.design.setup.disks[0].name}, {even.design.price:,.2f}"
+    return f"{means}; if it came evenly, {cheaper} would do: {record}"
 
 
 def span(seconds: float) -> str:
@@ -68,11 +107,15 @@ def assumptions(answer: SizeAnswer) -> tuple[str, ...]:
         *([_REPEATS] if answer.best.design.setup.has_credits else []),
         "what is throttled waits in line and is served later",
     ]
-    if answer.best.burst_factor != float("inf"):
+    if requirement.burst_factor != float("inf"):
         found[1] = (
             "the lower bound takes each interval's load as even; the upper one lets it be "
-            f"{answer.best.burst_factor:g} times its mean at a moment"
+            f"{requirement.burst_factor:g} times its mean at a moment"
         )
+    if not answer.best.bursts.is_known:
+        found.append(_CASCADE)
+    elif answer.best.bursts.is_constant:
+        found.append("the load is the same in all intervals, so it is taken to be the same within them")
     if answer.factor != 1:
         found.append(f"all rates are {answer.factor:g} times those of the telemetry (growth and headroom)")
     if demand.cache_hit:

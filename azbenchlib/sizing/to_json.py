@@ -39,6 +39,7 @@ def record(answer: SizeAnswer, checks: Sequence[LabCheck] = ()) -> dict[str, Any
         },
         "asked": {
             "throttled_s": answer.requirement.throttled_s,
+            "confidence": answer.requirement.confidence,
             "factor": answer.factor,
             "size_bytes": demand.size_bytes,
             "latency": demand.latency,
@@ -49,6 +50,7 @@ def record(answer: SizeAnswer, checks: Sequence[LabCheck] = ()) -> dict[str, Any
             "limits_as_of": answer.market.as_of,
         },
         "cheapest": _outcome(answer, answer.best),
+        "cheapest_for_an_even_load": _outcome(answer, answer.even),
         "next_cheaper": _outcome(answer, answer.next_cheaper),
         "by_percentile": {
             "percentile": PERCENTILE,
@@ -76,6 +78,8 @@ def _outcome(answer: SizeAnswer, outcome: Outcome | None) -> dict[str, Any] | No
         "throttled": {
             "at_least_s": outcome.at_least_s,
             "at_most_s": outcome.at_most_s,
+            "probably_at_most_s": outcome.probably_at_most_s,
+            "probability": outcome.probability,
             "left_s": outcome.replayed.left_s,
             "credits_last_s": outcome.credits_last_s,
             "times": [_throttling(answer.history, one) for one in outcome.times(_TIMES)],

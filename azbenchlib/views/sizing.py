@@ -22,7 +22,7 @@ from azbenchlib.report.sections import sizes
 from azbenchlib.sizing import device_text
 from azbenchlib.sizing.answer import Outcome, SizeAnswer, size
 from azbenchlib.sizing.counted_devices import DeviceChoice
-from azbenchlib.sizing.requirement import requirement
+from azbenchlib.sizing.requirement import CONFIDENCE, requirement
 from azbenchlib.sizing.telemetry import Telemetry, telemetry
 
 _RECORD = ("iostat -x -t -y -o JSON 60 > telemetry.json",)
@@ -44,6 +44,8 @@ class Sizing:
         By how much the load will grow: 0.2 is 20 %.
     headroom : float
         Every rate counts as so many times itself.
+    confidence : float
+        The least probability that it is throttled no longer; 0: as if the load of each interval came evenly.
     room : str
         For data, such as ``2TiB``; empty: any disk has room.
     wanted : Any
@@ -70,6 +72,7 @@ class Sizing:
         interval: str = "",
         most_disks: int = 8,
         burst_factor: float = math.inf,
+        confidence: float = CONFIDENCE,
         prices: str = "",
         as_of: str = "",
         **wanted: Any,
@@ -78,6 +81,7 @@ class Sizing:
         self._devices, self._interval = list(devices), parse_duration(interval) if interval else None
         self._limits = (parse_duration(held_back) if held_back else None, within or None)
         self._factor, self._burst_factor, self._most_disks = (1 + growth) * headroom, burst_factor, most_disks
+        self._confidence = confidence
         self._wanted = {"size_bytes": stated_size(room) if room else GIB, "architecture": "x64"} | wanted
         self._wanted.setdefault("latency", "premium")
         self._region, self._own, self._as_of = region, Path(prices) if prices else None, as_of or None
@@ -99,10 +103,15 @@ class Sizing:
     def answer(self) -> SizeAnswer:
         """The designs, to go on with."""
         asked = requirement(
-            self.telemetry.history.times(self._factor), *self._limits, self._most_disks, self._wanted
+            self.telemetry.history.times(self._factor),
+            *self._limits,
+            self._most_disks,
+            self._wanted,
+            self._confidence,
+            self._burst_factor,
         )
         there = market(self._region, own=self._own, as_of=self._as_of)
-        return size(self.telemetry, asked, there, self._factor, self._burst_factor)
+        return size(self.telemetry, asked, there, self._factor)
 
     def load(self) -> Block:
         """What was read of each host: its devices, and how long it was recorded."""

@@ -56,7 +56,7 @@ def test_json_has_the_design_the_next_cheaper_one_and_what_a_percentile_leads_to
     best, below, ruled = found["cheapest"], found["next_cheaper"], found["by_percentile"]["design"]
     assert best["throttled"]["at_least_s"] <= 60 <= best["throttled"]["at_most_s"]
     assert below["price_per_month"] < best["price_per_month"]
-    assert below["throttled"]["at_least_s"] > 60
+    assert below["throttled"]["probability"] < 0.95 <= best["throttled"]["probability"]
     # the median decides what the percentile leads to: 1.3 times 800 IOPS are throttled all that night
     assert ruled["throttled"]["at_least_s"] > 2400
     (night,) = ruled["throttled"]["times"]
@@ -116,3 +116,52 @@ def test_telemetry_that_was_cut_off_is_told_by_the_exit_code(busy_night: Path, t
     both = run(str(busy_night), str(tmp_path / "cut.json"), *OPTIONS, "--format", "json")
     assert (whole.exit_code, both.exit_code) == (0, 2)
     assert "cut.json" in both.stderr and both.stdout == whole.stdout
+
+
+def means(path: Path, minutes: int) -> str:
+    """Two hours of a load that is four times as high in every other interval."""
+    begun = datetime(2026, 11, 16, tzinfo=UTC)
+    statistics = []
+    for place in range(120 // minutes + 1):
+        iops = 8000 if place % 2 else 2000
+        disk = {"disk_device": "sdc", "r/s": iops, "w/s": 0.0, "rkB/s": iops * 4.0, "wkB/s": 0.0}
+        end = begun + timedelta(minutes=minutes * place)
+        statistics.append({"timestamp": f"{end:%Y-%m-%dT%H:%M:%S}+0000", "disk": [disk]})
+    host = {"nodename": "db1", "date": "2026-11-16", "statistics": statistics}
+    path.write_text(json.dumps({"sysstat": {"hosts": [host]}}))
+    return str(path)
+
+
+def test_what_means_do_not_tell_is_told_with_the_recording_that_would(tmp_path: Path) -> None:
+    file = means(tmp_path / "coarse.json", 10)
+    text = " ".join(run(file, *OPTIONS).stdout.split())
+    found = json.loads(run(file, *OPTIONS, "--format", "json").stdout)
+    best, even = found["cheapest"], found["cheapest_for_an_even_load"]
+    chance = best["throttled"]["probability"]
+    assert chance < 0.95 and even["price_per_month"] <= best["price_per_month"]
+    assert best["price_per_month"] <= 2 * even["price_per_month"]
+    assert text.startswith("The cheapest design that meets the requirement if the load comes evenly: ")
+    assert "Attention: means over 10 min do not tell how the load came within them, and no design" in text
+    told = f"{chance:.0%}" if chance >= 0.01 else "less than 1%"
+    assert f"60 s at most with a probability of {told}" in text
+    assert "record an hour with the highest load at 1 s" in text
+
+
+def test_a_design_from_means_of_a_minute_has_the_probability_that_is_asked_for(tmp_path: Path) -> None:
+    file = means(tmp_path / "minutes.json", 1)
+    prices = []
+    for confidence in ("0%", "50%", "95%", "99%"):
+        found = json.loads(run(file, *OPTIONS, "--confidence", confidence, "--format", "json").stdout)
+        best = found["cheapest"]
+        assert best["throttled"]["probability"] >= float(confidence[:-1]) / 100
+        prices.append(best["price_per_month"])
+    assert prices == sorted(prices) and prices[0] < prices[2]
+    text = " ".join(run(file, *OPTIONS).stdout.split())
+    assert text.startswith("The cheapest design that meets the requirement: ")
+    assert f"if it came evenly, {json_even(file)} would do: record" in text
+    assert "is not below 1" in refused(file, *OPTIONS, "--confidence", "100%")
+
+
+def json_even(file: str) -> str:
+    even = json.loads(run(file, *OPTIONS, "--format", "json").stdout)["cheapest_for_an_even_load"]
+    return f"{even['vm']} with {even['disks']}, {even['price_per_month']:,.2f}"
