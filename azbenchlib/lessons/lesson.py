@@ -210,7 +210,7 @@ class Lesson(ABC):
         InputError
             When it is no number.
         """
-        self.predicted = parse_answer(text, self.unit)[0]
+        self.predicted = parse_answer(text, self.unit).readings[0]
         self.prediction = text.strip()
         if attended():
             progress.keep_progress(self.name, prediction=self.prediction)
