@@ -102,7 +102,7 @@ class Exercise:
     @property
     def solution(self) -> str:
         """How the answer comes about, with the numbers of the exercise."""
-        return f"{self.law}. Here: {self.working} = {shown(self.right, self.unit)} {self.unit.name}."
+        return f"{self.law}. Here: {self.working}; that is {shown(self.right, self.unit)} {self.unit.name}."
 
     def check(self, text: str) -> str:
         """Praise for the right answer, with the way to it.

@@ -146,7 +146,7 @@ def test_help_comes_in_three_steps_that_do_not_give_the_answer(entry: LessonEntr
     for exercise in exercises(entry)[:50]:
         assert len(set(exercise.steps)) == 3 and "=" not in exercise.working
         assert not gives_away(exercise, exercise.hint)
-        assert f"= {shown(exercise.right, exercise.unit)} {exercise.unit.name}." in exercise.solution
+        assert f"; that is {shown(exercise.right, exercise.unit)} {exercise.unit.name}." in exercise.solution
 
 
 @pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.name)

@@ -102,7 +102,7 @@ def rate_of_a_warm_cache(cache: float, size: float, fast: float, slow: float) ->
         misconceptions=telling(right, wrong),
         hint=_HINT,
         law=f"{_LAW}; the rate of one read after the other is 1 ÷ mean latency",
-        working=f"1,000,000 ÷ ({hit:.3g} × {fast:g} + {1 - hit:.3g} × {slow:,.0f})",
+        working=f"1,000,000 ÷ ({hit:.3g} × {fast:.4g} + {1 - hit:.3g} × {slow:,.0f})",
     )
 
 

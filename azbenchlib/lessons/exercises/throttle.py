@@ -10,7 +10,9 @@ from azbenchlib.lessons.answers import IN_MILLISECONDS, IN_OUTSTANDING
 from azbenchlib.lessons.check import Exercise, Misconception, telling
 from azbenchlib.lessons.exercises.queue import iops_at
 
-TICK_MS = 50  # of the throttle of all lessons; an inference from one published run, as docs/lab.md tells
+TICK_MS = (
+    50  # of the throttle of this lesson; inferred from the latencies of azure-local-disks-2020 (2020-07)
+)
 _LEAST_QUEUE = 4  # below, whole I/Os are too coarse for a question
 
 
