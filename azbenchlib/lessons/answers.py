@@ -99,7 +99,7 @@ IN_PER_CENT = AnswerUnit("share", "%", 1 / _PER_CENT)
 IN_OUTSTANDING = AnswerUnit("count", "I/Os")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TypedAnswer:
     """A number that a student typed.
 

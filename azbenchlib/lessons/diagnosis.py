@@ -27,7 +27,7 @@ _BITS = 8
 _MOST_FORMULAS = 2  # that are named; where more agree with an answer, none of them says anything
 
 
-class Reason(NamedTuple):
+class Diagnosis(NamedTuple):
     """What may be behind an answer: in a few words, and a sentence on it."""
 
     name: str
@@ -122,7 +122,7 @@ _GIVEN = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Value:
     """A number with its unit, or a formula of such.
 
@@ -146,7 +146,7 @@ class _Value:
     unit: str = ""
 
 
-def slip(typed: TypedAnswer, question: str, unit: AnswerUnit, right: float) -> Reason | None:
+def slip(typed: TypedAnswer, question: str, unit: AnswerUnit, right: float) -> Diagnosis | None:
     """The two units that were taken for each other, where the answer is the right one but for that.
 
     Parameters
@@ -164,13 +164,13 @@ def slip(typed: TypedAnswer, question: str, unit: AnswerUnit, right: float) -> R
         least = _DIGITS if min(one.factors) < 2 else 2
         for factor in (each for each in one.factors if each not in known):
             if _meets(typed, right * factor, least):
-                return Reason(one.larger.format(factor), one.says)
+                return Diagnosis(one.larger.format(factor), one.says)
             if _meets(typed, right / factor, least):
-                return Reason(one.smaller.format(factor), one.says)
+                return Diagnosis(one.smaller.format(factor), one.says)
     return None
 
 
-def formula(typed: TypedAnswer, question: str, unit: AnswerUnit, right: float) -> Reason | None:
+def formula(typed: TypedAnswer, question: str, unit: AnswerUnit, right: float) -> Diagnosis | None:
     """The simplest formula over the numbers of a question that gives an answer, where there is one.
 
     Parameters
@@ -185,7 +185,7 @@ def formula(typed: TypedAnswer, question: str, unit: AnswerUnit, right: float) -
     wanted, size = _UNITS.get(unit.name, (_NUMBER, 1.0))
     scale = unit.size / size  # of base units of answers, for one of those here
     found = [
-        Reason(value.text, says)
+        Diagnosis(value.text, says)
         for value in [*givens, *_pairs(givens)]
         if (says := _as_read(value, typed, unit, wanted, scale)) is not None
     ]
@@ -193,15 +193,15 @@ def formula(typed: TypedAnswer, question: str, unit: AnswerUnit, right: float) -
     for given in () if found else of_answer:
         for sign, word in ((1, "added"), (-1, "taken off")):
             if _meets(typed, right + sign * given.base * scale):
-                found.append(Reason(f"{given.text} {word}", "Is it a part of what the question asks for?"))
+                found.append(Diagnosis(f"{given.text} {word}", "Is it a part of what the question asks for?"))
     if not found:
         triples = _triples(givens, wanted)
-        found = [Reason(value.text, "") for value in triples if _meets(typed, value.base * scale)]
+        found = [Diagnosis(value.text, "") for value in triples if _meets(typed, value.base * scale)]
     if not 0 < len(found) <= _MOST_FORMULAS:
         return None
     names = " or ".join(reason.name for reason in found)
     says = found[0].says if len({reason.says for reason in found}) == 1 else ""
-    return Reason(f"it looks like {names}", says)
+    return Diagnosis(f"it looks like {names}", says)
 
 
 def _as_read(
@@ -235,7 +235,9 @@ def _givens(question: str) -> list[_Value]:
         number, word = float(match[1].replace(",", "")), match[2] or ""
         dimension, size = _UNITS.get(word, (_NUMBER, 1.0))
         text = f"{match[1]} {word}" if word in _UNITS or word in ("I/Os", "disks", "writes") else match[1]
-        found[number, dimension] = _Value(text, number, number * size, dimension, word or "1")
+        found[number, dimension] = _Value(
+            text=text, plain=number, base=number * size, dimension=dimension, unit=word or "1"
+        )
     return list(found.values())
 
 
@@ -246,14 +248,16 @@ def _joined(text: str, values: Sequence[_Value], powers: Sequence[int]) -> _Valu
     sums = [
         sum(value.dimension[i] * power for value, power in zip(values, powers, strict=True)) for i in range(3)
     ]
-    return _Value(text.format(*(value.text for value in values)), plain, base, _Dimension(*sums))
+    text = text.format(*(value.text for value in values))
+    return _Value(text=text, plain=plain, base=base, dimension=_Dimension(*sums))
 
 
 def _summed(text: str, values: Sequence[_Value], signs: Sequence[float]) -> _Value:
     """A sum, difference or mean of values of one dimension."""
     plain = sum(value.plain * sign for value, sign in zip(values, signs, strict=True))
     base = sum(value.base * sign for value, sign in zip(values, signs, strict=True))
-    return _Value(text.format(*(value.text for value in values)), plain, base, values[0].dimension)
+    text = text.format(*(value.text for value in values))
+    return _Value(text=text, plain=plain, base=base, dimension=values[0].dimension)
 
 
 def _pairs(givens: Sequence[_Value]) -> Iterator[_Value]:

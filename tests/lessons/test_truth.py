@@ -123,8 +123,11 @@ def test_the_answer_of_each_exercise_holds_in_the_state_that_its_question_tells(
         )
         if stripe is None:
             continue
-        full = "credits of disks and VM are full" in text
-        assert full or "credits of disks and VM are spent" in text
+        state = re.search(
+            r"burst credits of (?:disks and VM|the VM \(a P\d+ has none\)) are (full|spent)\. ", text
+        )
+        assert state, text
+        full = state[1] == "full"
         got = driven(striped(stripe[3], stripe[2], int(stripe[1])), int(stripe[4]) * KIB, full)
         assert exercise.right == (got.iops if exercise.unit is IN_IOPS else got.bytes_per_s)
 

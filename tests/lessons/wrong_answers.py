@@ -155,7 +155,7 @@ KNOWN: list[tuple[Exercise, tuple[str, ...], dict[str, str | None]]] = [
             "1.15": "1,000 times too small",
         },
     ),
-    (redundancy.price_of_zones("P40", 5), ("2137", "2,137.00", "$2137", "2137.03", "2137 USD a month"), {}),
+    (redundancy.price_of_zones(("P40", 5)), ("2137", "2,137.00", "$2137", "2137.03", "2137 USD a month"), {}),
     (
         redundancy.price_of_an_ultra_disk(1_024, 5_000, 600),
         ("730.96", "731 USD", "$730.96", "731", "730.96 USD/month"),

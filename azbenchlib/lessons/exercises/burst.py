@@ -12,6 +12,7 @@ from azbenchlib.model.credits import BURST_S, Bucket, balance, buckets
 
 _TIERS = ("P4", "P10", "P15", "P20")
 _SIZE = "D8s_v3"
+_PER_CENT = 100
 _BURST_MIN = BURST_S // S_PER_MIN
 _BLOCKS = "in blocks of 4 KiB, and nothing but its IOPS limit binds"
 _WHOLE_BURST = "The bucket holds what a burst takes above the base rate, and not all of its I/Os."
@@ -69,54 +70,69 @@ def time_until_empty(tier: str, rate: int) -> Exercise:
     )
 
 
-def time_to_refill(tier: str, used: int) -> Exercise:
+def time_to_refill(tier: str, used: int, left: int = 0) -> Exercise:
     """How long a bucket takes to be full again."""
     bucket = bucket_of(tier)
-    right = bucket.time_to_refill(used) * US_PER_S
+    share = 1 - left / _PER_CENT
+    missing = bucket.capacity * share
+    right = bucket.time_to_refill(used, bucket.capacity - missing) * US_PER_S
+    state = f"{left} % of its credits are left" if left else "Its credits are used up"
     wrong = [
         Misconception(
             "as fast as it emptied",
-            BURST_S * US_PER_S,
+            BURST_S * share * US_PER_S,
             "It empties by what the burst takes and fills by what the base rate leaves; these differ.",
         ),
         Misconception(
             "an idle disk",
-            bucket.time_to_refill() * US_PER_S,
+            missing / bucket.base * US_PER_S,
             "The disk is not idle meanwhile; only what is left of the base rate fills the bucket.",
         ),
         Misconception(
             "a bucket of the whole burst",
-            bucket.burst * BURST_S / max(bucket.base - used, 1) * US_PER_S,
+            bucket.burst * BURST_S * share / max(bucket.base - used, 1) * US_PER_S,
             _WHOLE_BURST,
         ),
         Misconception(
             "filled by what is used",
-            bucket.capacity / used * US_PER_S,
+            missing / used * US_PER_S,
             "What the load uses does not fill the bucket; what it leaves of the base rate does.",
         ),
         Misconception(
             "base rate and load added",
-            bucket.capacity / (bucket.base + used) * US_PER_S,
+            missing / (bucket.base + used) * US_PER_S,
             "The load takes from the base rate, so it is subtracted from it.",
         ),
         Misconception(
             "filled by the burst",
-            bucket.capacity / (bucket.burst - used) * US_PER_S,
+            missing / (bucket.burst - used) * US_PER_S,
             "The bucket fills at the base rate; the burst only empties it.",
+        ),
+        Misconception(
+            "all of the bucket for what is missing",
+            bucket.time_to_refill(used) * US_PER_S,
+            "A part of the credits is there; only the rest has to come back.",
+        ),
+        Misconception(
+            "what is left for what is missing",
+            bucket.capacity * (1 - share) / (bucket.base - used) * US_PER_S,
+            "What is there need not come back; how much is missing?",
         ),
     ]
     return Exercise(
         question=f"A {tier} has a base limit of {bucket.base:,.0f} IOPS and bursts to {bucket.burst:,.0f} "
         "IOPS "
-        f"for {_BURST_MIN} minutes. Its credits are used up, and from now on it does {used:,} IOPS "
+        f"for {_BURST_MIN} minutes. {state}, and from now on it does {used:,} IOPS "
         f"{_BLOCKS}. After "
         "how many hours are they full again?",
         unit=IN_HOURS,
         right=right,
         misconceptions=telling(right, wrong),
         hint="How much is missing, and how much of the base rate is left over each second?",
-        law="Hours = (burst − base) × half an hour ÷ (base − load)",
-        working=f"({bucket.burst:,.0f} − {bucket.base:,.0f}) × 0.5 ÷ ({bucket.base:,.0f} − {used:,})",
+        law="Hours = (burst − base) × half an hour × the share of the credits that is missing ÷ (base − "
+        "load)",
+        working=f"({bucket.burst:,.0f} − {bucket.base:,.0f}) × 0.5 × {share:g} ÷ ({bucket.base:,.0f} − "
+        f"{used:,})",
     )
 
 
@@ -164,16 +180,17 @@ def mean_of_a_long_run(tier: str, minutes: int) -> Exercise:
 
 
 def _empty(draw: Random) -> Exercise:
-    return time_until_empty(draw.choice(_TIERS), draw.randrange(600, 3_400, 100))
+    return time_until_empty(draw.choice(_TIERS), draw.randrange(600, 3_400, 5))
 
 
 def _refill(draw: Random) -> Exercise:
     tier = draw.choice(_TIERS)
-    return time_to_refill(tier, round(bucket_of(tier).base * draw.choice((0.1, 0.2, 0.25, 0.4, 0.5, 0.6))))
+    used = round(bucket_of(tier).base * draw.randrange(10, 80) / 100)
+    return time_to_refill(tier, used, draw.randrange(0, 81, 5))
 
 
 def _mean(draw: Random) -> Exercise:
-    return mean_of_a_long_run(draw.choice(_TIERS), draw.choice((40, 45, 60, 90, 120, 180)))
+    return mean_of_a_long_run(draw.choice(_TIERS), draw.randrange(35, 481))
 
 
 BURSTS = {"empty": _empty, "refill": _refill, "mean": _mean}

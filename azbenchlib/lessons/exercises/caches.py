@@ -145,14 +145,13 @@ def share_of_hits(cache: int, size: int) -> Exercise:
 
 def _drawn(draw: Random) -> tuple[int, int, float, float]:
     """Sizes of cache and data in GiB, and the latencies of hits and misses in µs."""
-    cache = draw.choice((20, 25, 50, 100, 200))
-    size = round(cache / draw.choice((0.2, 0.25, 0.4, 0.6, 0.75, 0.8)))
-    hit_us, miss_us = draw.choice((50, 60, 80, 100, 200)), draw.choice((800, 1_300, 2_200, 2_500, 4_000))
-    return cache, size, float(hit_us), float(miss_us)
+    cache = draw.randrange(20, 205, 5)
+    size = round(cache * draw.randrange(12, 60) / 10)
+    return cache, size, float(draw.randrange(40, 210, 10)), float(draw.randrange(800, 4_500, 100))
 
 
 def _share(draw: Random) -> Exercise:
-    return share_of_hits(draw.choice((20, 25, 50, 100, 200)), draw.randrange(40, 900, 10))
+    return share_of_hits(draw.randrange(20, 205, 5), draw.randrange(40, 900, 10))
 
 
 def _latency(draw: Random) -> Exercise:

@@ -113,16 +113,14 @@ def of_a_stripe(setup: Setup, kib: int, unit: AnswerUnit, *, full: bool = False)
         "block size.",
     )
     size = (vm.size or "").removeprefix("Standard_")
-    state = "are full, so both burst" if full else "are spent"
+    whose = "disks and VM" if disk.cap.burst_iops else f"the VM (a {disk.tier} has none)"
+    state = f"the burst credits of {whose} are {'full' if full else 'spent'}"
     of_disks, of_vm = _limits(disk.cap, full), _limits(vm.uncached, full)
     return Exercise(
-        question=f"{disk.count} disks {disk.tier} are striped on a VM of the size {size}, and the burst "
-        "credits of "
-        f"disks and VM {state}. Each disk then allows {of_disks}, and the VM {of_vm} to its disks without "
-        "a cache, or "
+        question=f"{disk.count} disks {disk.tier} are striped on a VM of the size {size}, and {state}. Each "
+        f"disk then allows {of_disks}, and the VM {of_vm} to its disks without a cache, or "
         f"{_limits(vm.cached, full)} through the host cache. Host caching and on-demand bursting are off. "
-        "How many "
-        f"{unit.name} does the stripe reach in blocks of {kib} KiB?",
+        f"How many {unit.name} does the stripe reach in blocks of {kib} KiB?",
         unit=unit,
         right=found["all"],
         misconceptions=_wrong(found, single, full),
@@ -135,8 +133,8 @@ def of_a_stripe(setup: Setup, kib: int, unit: AnswerUnit, *, full: bool = False)
 
 
 def _drawn(draw: Random, unit: AnswerUnit) -> Exercise:
-    size, tier, count = draw.choice(_SIZES), draw.choice(_TIERS), draw.choice((2, 3, 4, 6, 8))
-    kib = draw.choice((4, 8, 16, 64, 128))
+    size, tier, count = draw.choice(_SIZES), draw.choice(_TIERS), draw.randrange(2, 9)
+    kib = draw.choice((4, 8, 16, 32, 64, 128))
     return of_a_stripe(striped(size, tier, count), kib, unit, full=draw.random() < 0.5)
 
 

@@ -111,17 +111,13 @@ def latency_above_the_knee(limit: int, latency: float, depth: int) -> Exercise:
 
 def _below(draw: Random) -> Exercise:
     return rate_below_the_knee(
-        draw.choice((5_000, 7_500, 16_000, 20_000)),
-        draw.choice((0.5, 0.8, 1.3, 2.2, 2.5, 3.2)),
-        draw.choice((2, 3, 4, 5, 6)),
+        draw.randrange(4_000, 20_001, 500), draw.randrange(5, 40) / 10, draw.randrange(2, 9)
     )
 
 
 def _above(draw: Random) -> Exercise:
     return latency_above_the_knee(
-        draw.choice((500, 1_100, 2_300, 5_000)),
-        draw.choice((1.3, 2.2, 2.5, 3.2)),
-        draw.choice((32, 48, 64, 96, 128)),
+        draw.randrange(300, 6_001, 100), draw.randrange(12, 40) / 10, draw.randrange(24, 161, 4)
     )
 
 

@@ -24,6 +24,7 @@ from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.notation import parse_disks
 
 _LIMITS = {"P30": 5_000, "P40": 7_500, "P50": 7_500}
+_PRICED = ("P10", "P15", "P20", "P30", "P40", "P50")
 _LRS, _ZRS, _MEDIAN = "premium-large", "premium-zrs", 50.0
 
 
@@ -103,32 +104,37 @@ def writes_over_zones(tier: str, depth: int, lrs: float, zrs: float) -> Exercise
     )
 
 
-def price_of_zones(tier: str, count: int) -> Exercise:
-    """What ZRS disks cost in a month."""
-    one, zoned = total(monthly(tier)), total(monthly(tier, "ZRS"))
+def price_of_zones(*disks: tuple[str, int]) -> Exercise:
+    """What ZRS disks cost in a month: tiers, and how many of each."""
+    prices = [(count, total(monthly(tier)), total(monthly(tier, "ZRS"))) for tier, count in disks]
+    lrs, zrs = (sum(row[0] * row[i] for row in prices) for i in (1, 2))
+    times = zrs / lrs
     wrong = [
+        Misconception("the price of LRS", lrs, "Three copies in three zones are more expensive than in one."),
         Misconception(
-            "the price of LRS", count * one, "Three copies in three zones are more expensive than in one."
+            "one of each", sum(row[2] for row in prices), "Every disk of the stripe is on the bill."
         ),
-        Misconception("one disk", zoned, "Every disk of the stripe is on the bill."),
         Misconception(
             "three times the price",
-            3 * count * one,
+            3 * lrs,
             "LRS keeps three copies too; ZRS puts them in different zones, and has a price of its own.",
         ),
-        Misconception(
-            "LRS and ZRS added", count * (one + zoned), "A disk is of one redundancy, and has one price."
-        ),
+        Misconception("LRS and ZRS added", lrs + zrs, "A disk is of one redundancy, and has one price."),
     ]
+    each = " and ".join(
+        f"a {tier} costs {row[1]:.2f} USD" for (tier, _), row in zip(disks, prices, strict=True)
+    )
+    all_of = " and ".join(f"{count} {tier}" for tier, count in disks)
+    parts = " + ".join(f"{count} × {one:.2f}" for count, one, _ in prices)
     return Exercise(
-        question=f"A {tier} costs {one:.2f} USD a month with LRS, and {zoned / one:.2f} times as much with "
-        f"ZRS. What do {count} of them cost in a month with ZRS, in USD?",
+        question=f"With LRS, {each} a month; with ZRS, {times:.2f} times as much. What do {all_of} cost "
+        "together in a month with ZRS, in USD?",
         unit=IN_DOLLARS,
-        right=count * zoned,
-        misconceptions=telling(count * zoned, wrong),
-        hint="One disk with its redundancy first; then all of them.",
-        law="Cost = number of disks × price with LRS × how many times as much ZRS costs",
-        working=f"{count} × {one:.2f} × {zoned / one:.2f}",
+        right=zrs,
+        misconceptions=telling(zrs, wrong),
+        hint="All disks with LRS first; then how many times as much they cost with ZRS.",
+        law="Cost = the sum of number × price with LRS, times the factor of ZRS",
+        working=f"({parts}) × {times:.2f}",
     )
 
 
@@ -179,19 +185,18 @@ def price_of_an_ultra_disk(gib: int, iops: int, mbps: int) -> Exercise:
 def _zones(draw: Random) -> Exercise:
     tier, depth = draw.choice(tuple(_LIMITS)), draw.choice((1, 2, 3, 4))
     measured = (latency.percentiles(table, True)[_MEDIAN] for table in (_LRS, _ZRS))
-    lrs, zrs = (round(us * draw.choice((0.8, 0.9, 1.0, 1.1, 1.25)), -2) / US_PER_MS for us in measured)
+    lrs, zrs = (round(us * draw.randrange(60, 160) / 100, -2) / US_PER_MS for us in measured)
     return writes_over_zones(tier, depth, lrs, zrs)
 
 
 def _price(draw: Random) -> Exercise:
-    return price_of_zones(draw.choice(("P10", "P15", "P20", "P30", "P40")), draw.choice((2, 3, 4, 5, 6, 8)))
+    first, second = draw.sample(_PRICED, 2)
+    return price_of_zones((first, draw.randrange(2, 9)), (second, draw.randrange(2, 9)))
 
 
 def _ultra(draw: Random) -> Exercise:
     return price_of_an_ultra_disk(
-        draw.choice((128, 256, 512, 1024)),
-        draw.choice((5_000, 10_000, 16_000)),
-        draw.choice((200, 400, 600)),
+        draw.choice((128, 256, 512, 1024)), draw.randrange(4_000, 20_001, 500), draw.randrange(100, 801, 25)
     )
 
 

@@ -148,26 +148,23 @@ def slow_ios_per_minute(iops: int, name: str, share: float) -> Exercise:
 
 
 def _run(draw: Random) -> Exercise:
-    total = draw.choice((10_000, 20_000, 50_000))
-    fast, slow, slowest = draw.choice((1_000, 2_000, 3_000)), draw.choice((10_000, 15_000, 20_000)), 80_000
-    late, last = (
-        round(total * draw.choice((0.014, 0.018, 0.03))),
-        round(total * draw.choice((0.0005, 0.001, 0.004))),
-    )
+    total = draw.randrange(10_000, 60_001, 1_000)
+    fast, slow, slowest = (1_000 * draw.randrange(*ms) for ms in ((1, 4), (8, 25), (60, 121, 5)))
+    late, last = (round(total * draw.randrange(*parts) / 10_000) for parts in ((120, 320, 20), (5, 50, 5)))
     return p99_of_one_run({fast: total - late - last, slow: late, slowest: last})
 
 
 def _hosts(draw: Random) -> Exercise:
-    first_n, second_n = draw.choice((90_000, 80_000, 95_000)), draw.choice((5_000, 10_000, 20_000))
+    first_n, second_n = draw.randrange(60_000, 96_000, 5_000), draw.randrange(5_000, 25_000, 5_000)
     fast, mid = draw.choice((1_000, 1_500, 2_000)), draw.choice((3_000, 4_000, 5_000))
-    slow, slowest = draw.choice((9_000, 12_000, 16_000)), draw.choice((40_000, 60_000))
+    slow, slowest = 1_000 * draw.randrange(8, 20), 1_000 * draw.randrange(30, 81, 5)
     first = {fast: first_n * 98 // 100, mid: first_n * 2 // 100}
     return p99_of_two_hosts(first, {slow: second_n * 9 // 10, slowest: second_n // 10})
 
 
 def _minute(draw: Random) -> Exercise:
     iops, (name, share) = (
-        draw.randrange(500, 8_000, 100),
+        draw.randrange(500, 8_000, 10),
         draw.choice((("p99", 0.01), ("p99.9", 0.001), ("p99.99", 1e-4))),
     )
     return slow_ios_per_minute(iops, name, share)

@@ -112,17 +112,13 @@ def least_queue_at_the_limit(limit: int, latency: float, depth: int) -> Exercise
 
 def _wait(draw: Random) -> Exercise:
     return time_that_is_waited(
-        draw.choice((500, 1_100, 2_300, 5_000)),
-        draw.choice((1.3, 2.2, 2.5, 3.2, 4.0)),
-        draw.choice((16, 24, 32, 64)),
+        draw.randrange(300, 6_001, 100), draw.randrange(12, 45) / 10, draw.randrange(12, 73, 2)
     )
 
 
 def _knee(draw: Random) -> Exercise:
     return least_queue_at_the_limit(
-        draw.choice((1_100, 2_300, 5_000, 7_500, 16_000)),
-        draw.choice((0.8, 1.3, 2.2, 2.5, 3.2)),
-        draw.choice((64, 128, 256)),
+        draw.randrange(1_000, 16_001, 100), draw.randrange(5, 36) / 10, draw.choice((64, 96, 128, 192, 256))
     )
 
 

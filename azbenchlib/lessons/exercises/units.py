@@ -101,17 +101,13 @@ def throughput_of_small_blocks(iops: int, mbps: int, kib: int) -> Exercise:
 
 def _large(draw: Random) -> Exercise:
     return rate_of_large_blocks(
-        draw.choice((2_300, 5_000, 7_500, 16_000, 20_000)),
-        draw.choice((100, 150, 200, 250, 500, 750)),
-        draw.choice((32, 64, 128, 256)),
+        draw.randrange(2_000, 20_001, 100), draw.randrange(60, 900, 5), draw.choice((32, 64, 128, 256))
     )
 
 
 def _small(draw: Random) -> Exercise:
     return throughput_of_small_blocks(
-        draw.choice((500, 1_100, 2_300, 5_000, 7_500)),
-        draw.choice((100, 125, 150, 200, 250, 400)),
-        draw.choice((4, 8, 16, 32)),
+        draw.randrange(300, 8_001, 100), draw.randrange(100, 500, 5), draw.choice((4, 8, 16, 32))
     )
 
 
