@@ -24,6 +24,7 @@ _EXACT = 1e-6
 _DIGITS = 3  # that are typed at least where a formula need not be met exactly
 _PER_CENT = 100
 _BITS = 8
+_FEW = 7  # numbers of a question; three of more than these give nearly any answer
 _MOST_FORMULAS = 2  # that are named; where more agree with an answer, none of them says anything
 
 
@@ -186,7 +187,7 @@ def formula(typed: TypedAnswer, question: str, unit: AnswerUnit, right: float) -
     scale = unit.size / size  # of base units of answers, for one of those here
     found = [
         Diagnosis(value.text, says)
-        for value in [*givens, *_pairs(givens)]
+        for value in [*givens, *_pairs(givens, wanted)]
         if (says := _as_read(value, typed, unit, wanted, scale)) is not None
     ]
     of_answer = [given for given in givens if given.dimension == wanted]
@@ -194,7 +195,7 @@ def formula(typed: TypedAnswer, question: str, unit: AnswerUnit, right: float) -
         for sign, word in ((1, "added"), (-1, "taken off")):
             if _meets(typed, right + sign * given.base * scale):
                 found.append(Diagnosis(f"{given.text} {word}", "Is it a part of what the question asks for?"))
-    if not found:
+    if not found and len(givens) <= _FEW:
         triples = _triples(givens, wanted)
         found = [Diagnosis(value.text, "") for value in triples if _meets(typed, value.base * scale)]
     if not 0 < len(found) <= _MOST_FORMULAS:
@@ -260,12 +261,13 @@ def _summed(text: str, values: Sequence[_Value], signs: Sequence[float]) -> _Val
     return _Value(text=text, plain=plain, base=base, dimension=values[0].dimension)
 
 
-def _pairs(givens: Sequence[_Value]) -> Iterator[_Value]:
+def _pairs(givens: Sequence[_Value], wanted: _Dimension) -> Iterator[_Value]:
     """What one or two numbers give."""
-    for a in givens:
+    for a in (given for given in givens if given.dimension == wanted):
         yield _summed("half of {}", [a], [0.5])
     for a, b in itertools.combinations(givens, 2):
-        yield _joined("{} × {}", [a, b], [1, 1])
+        if a.dimension != b.dimension or a.dimension == _NUMBER:
+            yield _joined("{} × {}", [a, b], [1, 1])
         yield _joined("{} ÷ {}", [a, b], [1, -1])
         yield _joined("{} ÷ {}", [b, a], [1, -1])
         if a.dimension == b.dimension:
