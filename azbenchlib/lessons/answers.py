@@ -130,9 +130,8 @@ class TypedAnswer:
         digits = re.sub(r"[,.]", "", self.digits)
         decimal = self.digits.replace(",", ".") + "0"
         return (
-            f"do you mean {self.digits} or {self.swapped}? Here a comma groups thousands and a point "
-            "begins the decimals; "
-            f"type {digits} for the larger number, {decimal} for the smaller one"
+            f"do you mean {self.digits} or {self.swapped}? Here a comma groups thousands and a point begins "
+            f"the decimals; type {digits} for the larger number, {decimal} for the smaller one"
         )
 
 

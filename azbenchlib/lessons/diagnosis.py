@@ -51,8 +51,7 @@ _SLIPS = (
         "{:,} times too large",
         "{:,} times too small",
         "Units a thousand apart are easily taken for each other (s, ms and µs; GB, MB and kB): write all "
-        "numbers in one "
-        "unit of each kind first.",
+        "numbers in one unit of each kind first.",
         re.compile(""),
     ),
     _Slip(

@@ -56,28 +56,22 @@ def time_until_empty(tier: str, rate: int) -> Exercise:
     ]
     return Exercise(
         question=f"A {tier} has a base limit of {bucket.base:,.0f} IOPS, bursts to {bucket.burst:,.0f} "
-        "IOPS, and "
-        f"has full credits, which last {_BURST_MIN} minutes at the largest burst. A workload needs "
-        f"{rate:,} IOPS "
-        f"{_BLOCKS}. After how many minutes do the credits run out?",
+        f"IOPS, and has full credits, which last {_BURST_MIN} minutes at the largest burst. A workload "
+        f"needs {rate:,} IOPS {_BLOCKS}. After how many minutes do the credits run out?",
         unit=IN_MINUTES,
         right=right,
         misconceptions=telling(right, wrong),
-        hint="How many I/Os above the base rate are in a full bucket, and how many does this load take "
-        "each second?",
+        hint="How many I/Os above the base rate are in a full bucket, and how many does this load take each "
+        "second?",
         law="Minutes = (burst − base) × 30 ÷ (rate − base)",
         working=f"({bucket.burst:,.0f} − {bucket.base:,.0f}) × 30 ÷ ({rate:,} − {bucket.base:,.0f})",
     )
 
 
-def time_to_refill(tier: str, used: int, left: int = 0) -> Exercise:
-    """How long a bucket takes to be full again."""
-    bucket = bucket_of(tier)
-    share = 1 - left / _PER_CENT
+def _wrong_refills(bucket: Bucket, used: int, share: float) -> list[Misconception]:
+    """Ways to calculate when a bucket is full again of which a share is missing."""
     missing = bucket.capacity * share
-    right = bucket.time_to_refill(used, bucket.capacity - missing) * US_PER_S
-    state = f"{left} % of its credits are left" if left else "Its credits are used up"
-    wrong = [
+    return [
         Misconception(
             "as fast as it emptied",
             BURST_S * share * US_PER_S,
@@ -119,15 +113,22 @@ def time_to_refill(tier: str, used: int, left: int = 0) -> Exercise:
             "What is there need not come back; how much is missing?",
         ),
     ]
+
+
+def time_to_refill(tier: str, used: int, left: int = 0) -> Exercise:
+    """How long a bucket takes to be full again."""
+    bucket = bucket_of(tier)
+    share = 1 - left / _PER_CENT
+    missing = bucket.capacity * share
+    right = bucket.time_to_refill(used, bucket.capacity - missing) * US_PER_S
+    state = f"{left} % of its credits are left" if left else "Its credits are used up"
     return Exercise(
         question=f"A {tier} has a base limit of {bucket.base:,.0f} IOPS and bursts to {bucket.burst:,.0f} "
-        "IOPS "
-        f"for {_BURST_MIN} minutes. {state}, and from now on it does {used:,} IOPS "
-        f"{_BLOCKS}. After "
+        f"IOPS for {_BURST_MIN} minutes. {state}, and from now on it does {used:,} IOPS {_BLOCKS}. After "
         "how many hours are they full again?",
         unit=IN_HOURS,
         right=right,
-        misconceptions=telling(right, wrong),
+        misconceptions=telling(right, _wrong_refills(bucket, used, share)),
         hint="How much is missing, and how much of the base rate is left over each second?",
         law="Hours = (burst − base) × half an hour × the share of the credits that is missing ÷ (base − "
         "load)",
@@ -166,10 +167,8 @@ def mean_of_a_long_run(tier: str, minutes: int) -> Exercise:
     ]
     return Exercise(
         question=f"A {tier} with full credits ({bucket.base:,.0f} IOPS, bursting to {bucket.burst:,.0f} "
-        "IOPS for "
-        f"{_BURST_MIN} minutes) is driven as hard as it goes for {minutes} minutes {_BLOCKS}. How many "
-        "IOPS does the "
-        "run show on average?",
+        f"IOPS for {_BURST_MIN} minutes) is driven as hard as it goes for {minutes} minutes {_BLOCKS}. How "
+        "many IOPS does the run show on average?",
         unit=IN_IOPS,
         right=right,
         misconceptions=telling(right, wrong),

@@ -20,8 +20,9 @@ _SOME_HIT = "The cache is warm and holds a part of the working set; these reads 
 
 def _told(cache: int, size: int, hit_us: float, miss_us: float) -> str:
     return (
-        f"A database reads at random, evenly, from {size} GiB. The host cache holds {cache} GiB and is warm; "
-        f"a read that it serves takes {hit_us:g} µs, one that it does not takes {miss_us / US_PER_MS:g} ms."
+        f"A database reads at random, evenly, from {size} GiB. The host cache holds {cache} GiB and is "
+        f"warm; a read that it serves takes {hit_us:g} µs, one that it does not takes "
+        f"{miss_us / US_PER_MS:g} ms."
     )
 
 
@@ -95,8 +96,7 @@ def rate_of_a_warm_cache(cache: float, size: float, fast: float, slow: float) ->
     ]
     return Exercise(
         question=f"{_told(round(cache), round(size), fast, slow)} How many IOPS does a program get that "
-        "reads one "
-        "block after the other?",
+        "reads one block after the other?",
         unit=IN_IOPS,
         right=right,
         misconceptions=telling(right, wrong),

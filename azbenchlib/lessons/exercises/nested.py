@@ -93,8 +93,7 @@ def _wrong(found: dict[str, float], single: Misconception, full: bool) -> list[M
             "base limits with full credits" if full else "burst limits with spent credits",
             found["other state"],
             "Disks and VM have two limits each: one while there are credits, and a lower one after that. "
-            "Which of "
-            "them holds in the state of the question?",
+            "Which of them holds in the state of the question?",
         ),
     ]
     return telling(found["all"], candidates)
@@ -126,8 +125,8 @@ def of_a_stripe(setup: Setup, kib: int, unit: AnswerUnit, *, full: bool = False)
         misconceptions=_wrong(found, single, full),
         hint="There are four limits: IOPS and MB/s of all disks together, and of the VM. The lowest one "
         "binds.",
-        law="The lowest of four limits, all of them at this block size: IOPS and MB/s of all disks, and "
-        "of the VM",
+        law="The lowest of four limits, all of them at this block size: IOPS and MB/s of all disks, and of "
+        "the VM",
         working=_working(setup, kib, unit, full),
     )
 

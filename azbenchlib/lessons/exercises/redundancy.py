@@ -92,9 +92,8 @@ def writes_over_zones(tier: str, depth: int, lrs: float, zrs: float) -> Exercise
     ]
     return Exercise(
         question=f"A database log keeps {depth} write{'s' if depth > 1 else ''} outstanding on a {tier} "
-        f"({limit:,} "
-        f"IOPS). A write takes {lrs:g} ms with LRS and {zrs:g} ms with ZRS. How many IOPS does it get "
-        "with ZRS?",
+        f"({limit:,} IOPS). A write takes {lrs:g} ms with LRS and {zrs:g} ms with ZRS. How many IOPS does "
+        "it get with ZRS?",
         unit=IN_IOPS,
         right=right,
         misconceptions=telling(right, wrong),

@@ -107,8 +107,8 @@ def p99_of_two_hosts(first: Counts, second: Counts) -> Exercise:
         right=right,
         misconceptions=telling(right, of_two(_p99(first), _p99(second), first_n, second_n)),
         hint="How many I/Os are one percent of all? Count so many from the slowest on, over both hosts.",
-        law="Put the I/Os of both hosts together, and count from the slowest on until more than one "
-        "percent are reached",
+        law="Put the I/Os of both hosts together, and count from the slowest on until more than one percent "
+        "are reached",
         working=f"{_counted(pooled)}; so p99 of all",
     )
 
@@ -132,8 +132,8 @@ def slow_ios_per_minute(iops: int, name: str, share: float) -> Exercise:
         Misconception(
             "the fast ones of a second",
             iops * (1 - share),
-            "So many in a second are at most as slow as that; the question is about those of a minute "
-            "that exceed it.",
+            "So many in a second are at most as slow as that; the question is about those of a minute that "
+            "exceed it.",
         ),
     ]
     return Exercise(

@@ -13,6 +13,7 @@ from azbenchlib.lessons.exercises.queue import iops_at
 TICK_MS = (
     50  # of the throttle of this lesson; inferred from the latencies of azure-local-disks-2020 (2020-07)
 )
+_CLEARLY = 1.5  # times the latency: what is waited must be more than a trifle
 _LEAST_QUEUE = 4  # below, whole I/Os are too coarse for a question
 
 
@@ -57,7 +58,7 @@ def time_that_is_waited(limit: int, latency: float, depth: int) -> Exercise:
         f"outstanding. Without the limit an I/O takes {latency:g} ms. How many ms does an I/O wait because "
         "of the limit, on average?",
         unit=IN_MILLISECONDS,
-        right=whole - own,
+        right=whole - own if whole > _CLEARLY * own else 0.0,
         misconceptions=telling(whole - own, wrong),
         hint="First the whole time of an I/O by Little's law; then ask which part of it the disk takes "
         "anyway.",

@@ -38,8 +38,7 @@ class BurstLesson(Lesson):
     name = "burst"
     question = (
         "A disk P10 has a base limit of 500 IOPS and bursts to 3,500. Full credits last 30 minutes at 3,500 "
-        "IOPS. A job needs 2,000 IOPS for an hour and a half. After how many minutes do the credits run "
-        "out?"
+        "IOPS. A job needs 2,000 IOPS for an hour and a half. After how many minutes do the credits run out?"
     )
     unit = IN_MINUTES
     knob = Knob(

@@ -37,10 +37,8 @@ class NestedLesson(Lesson):
     name = "nested"
     question = (
         "Four disks P30 of 5,000 IOPS and 200 MB/s each are driven at once, in blocks of 16 KiB, on a VM "
-        "D8s_v3. Its "
-        "burst credits are spent, so it allows 12,800 IOPS and 192 MB/s to its disks; host caching is "
-        "off. How many "
-        "IOPS do the four reach together?"
+        "D8s_v3. Its burst credits are spent, so it allows 12,800 IOPS and 192 MB/s to its disks; host "
+        "caching is off. How many IOPS do the four reach together?"
     )
     unit = IN_IOPS
     knob = Knob(

@@ -87,6 +87,6 @@ def notes(*ran: Ran) -> list[str]:
         return []
     return [
         f"This machine was busy: one completion in a hundred came {format_us(late_s * US_PER_S)} late or "
-        "more, so latencies are too long, and rates at small queue depths too low. Close other programs and "
-        "measure again."
+        "more, so latencies are too long, and rates at small queue depths too low. Close other programs "
+        "and measure again."
     ]

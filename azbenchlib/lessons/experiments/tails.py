@@ -95,8 +95,7 @@ class TailsLesson(Lesson):
             misconceptions=telling(right, of_two(fast, slow, 1 - share, share)),
             hint="One percent of all reads is which part of those on the HDD?",
             law="The slowest percent of all reads lies on the HDD, which serves one read in ten; so it is "
-            "the slowest "
-            "tenth of the reads there",
+            "the slowest tenth of the reads there",
             working=f"about p{of_slow:g} of the HDD",
         )
 

@@ -38,11 +38,9 @@ class ThrottleLesson(Lesson):
 
     name = "throttle"
     question = (
-        "A disk P15 whose burst credits are spent allows 1,100 IOPS, through a throttle that lets I/Os "
-        "pass every 50 "
-        "ms; an I/O takes 2.5 ms when nothing holds it. A program keeps 16 outstanding, so it is "
-        "throttled. Half of "
-        "the I/Os take at most how many ms (the median)?"
+        "A disk P15 whose burst credits are spent allows 1,100 IOPS, through a throttle that lets I/Os pass "
+        "every 50 ms; an I/O takes 2.5 ms when nothing holds it. A program keeps 16 outstanding, so it is "
+        "throttled. Half of the I/Os take at most how many ms (the median)?"
     )
     unit = IN_MILLISECONDS
     knob = Knob(
@@ -111,9 +109,8 @@ class ThrottleLesson(Lesson):
             Misconception(
                 "the mean for the median",
                 depth / _LIMIT * US_PER_S,
-                "Outstanding ÷ limit is the mean latency. A few I/Os that wait long make the mean, and "
-                "half of the "
-                "I/Os may be much faster.",
+                "Outstanding ÷ limit is the mean latency. A few I/Os that wait long make the mean, and half "
+                "of the I/Os may be much faster.",
             ),
             *ticks(own / US_PER_MS),
             Misconception(
@@ -129,8 +126,7 @@ class ThrottleLesson(Lesson):
             misconceptions=telling(right, candidates),
             hint="Which I/Os wait at all, and which pass at once after each tick?",
             law="At the start of each tick the allowance lets I/Os pass at the pace of the disk, until it "
-            "is used up; "
-            "only those that come then wait for the next tick, and they are fewer than half",
+            "is used up; only those that come then wait for the next tick, and they are fewer than half",
             working="half of the I/Os pass without waiting, in the time of the disk",
         )
 
