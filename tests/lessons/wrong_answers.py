@@ -161,4 +161,35 @@ KNOWN: list[tuple[Exercise, tuple[str, ...], dict[str, str | None]]] = [
         ("730.96", "731 USD", "$730.96", "731", "730.96 USD/month"),
         {"365": "half of the money"},
     ),
+    (
+        tails.slow_ios_per_minute(3_000, "p99.9", 0.001),
+        ("180", "180 I/Os"),
+        {
+            "180000": "all I/Os of a minute",
+            "10800": "60 times too large",
+            "1800": "one nine too few",
+            "30": None,
+        },
+    ),
+    (
+        redundancy.writes_over_zones("P30", 2, 1.3, 4.8),
+        ("417", "416.7"),
+        {
+            "208": "one write at a time",
+            "9.6": "2 writes × 4.8 ms. That is a time",
+            "10000": "2 writes × 5,000 IOPS",
+            "2500": "half of 5,000 IOPS or 5,000 IOPS ÷ 2 writes",
+            "978": None,
+        },
+    ),
+    (
+        throttle.time_that_is_waited(1_100, 2.5, 16),
+        ("12", "12.05 ms"),
+        {"40": "16 I/Os × 2.5 ms", "68.75": "That is a rate of I/Os", "37.5": "each waits", "7.3": None},
+    ),
+    (
+        burst.mean_of_a_long_run("P10", 90),
+        ("1500", "1.5k"),
+        {"1167": "3,500 IOPS × 30 minutes ÷ 90 minutes", "3000": "3,500 IOPS − 500 IOPS", "833": None},
+    ),
 ]

@@ -90,6 +90,11 @@ def latency_above_the_knee(limit: int, latency: float, depth: int) -> Exercise:
             "Check the units: I/Os per second, divided by I/Os, are no time.",
         ),
         Misconception(
+            "the rate of one I/O for its time",
+            MS_PER_S / latency * US_PER_MS,
+            "1,000 ms ÷ latency says how many I/Os one place in the queue completes in a second.",
+        ),
+        Misconception(
             "only the others in the queue",
             (depth - 1) / limit * US_PER_S,
             "The I/O itself is outstanding as well, and counts.",

@@ -74,6 +74,11 @@ def writes_over_zones(tier: str, depth: int, lrs: float, zrs: float) -> Exercise
             "A ZRS write is complete when it is in three zones, and that takes longer.",
         ),
         Misconception(
+            "one write at a time",
+            iops_at(limit, zrs, 1),
+            "That is the rate of a single write after the other. How many are under way at once?",
+        ),
+        Misconception(
             "three writes for one",
             iops_at(limit, 3 * zrs, depth),
             "The three copies are written at the same time; the latency that is stated holds for all three.",

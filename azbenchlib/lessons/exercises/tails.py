@@ -121,6 +121,11 @@ def slow_ios_per_minute(iops: int, name: str, share: float) -> Exercise:
         Misconception(
             "seconds for minutes", iops * share, "That many in a second; a minute has sixty of them."
         ),
+        Misconception(
+            "all I/Os of a minute",
+            iops * S_PER_MIN,
+            "Only a share of them exceeds the percentile. Which one?",
+        ),
         Misconception("one nine too many", right / 10, nines),
         Misconception("two nines too many", right / 100, nines),
         Misconception("one nine too few", right * 10, nines),
