@@ -14,9 +14,9 @@ from azbenchlib.lab.engine.virtual_machine import Machine, Options
 from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.course import COURSE, LessonEntry, entry_of, open_lesson
 from azbenchlib.lessons.exercises.burst import bucket_of
-from azbenchlib.lessons.exercises.nested import driven, striped
+from azbenchlib.lessons.exercises.nested import striped
 from azbenchlib.lessons.experiments import caches, queue, throttle
-from azbenchlib.model import VM, Cap, Disk, Load, Setup
+from azbenchlib.model import VM, Cap, Disk, Load, Setup, deliver
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.model.io_path import legs
 from azbenchlib.report import execute
@@ -128,7 +128,9 @@ def test_the_answer_of_each_exercise_holds_in_the_state_that_its_question_tells(
         )
         assert state, text
         full = state[1] == "full"
-        got = driven(striped(stripe[3], stripe[2], int(stripe[1])), int(stripe[4]) * KIB, full)
+        setup = striped(stripe[3], stripe[2], int(stripe[1]))
+        loads = [Load(volume=one.name, bs_bytes=int(stripe[4]) * KIB) for one in setup.volumes()]
+        got = deliver(setup, loads, bursting=full)
         assert exercise.right == (got.iops if exercise.unit is IN_IOPS else got.bytes_per_s)
 
 
