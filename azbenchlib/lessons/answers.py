@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,13 +53,20 @@ _SUFFIXES = {"k": KB, "K": KB, "M": MILLION, "": 1}
 _ABOUT = re.compile(r"^(?:=|~|≈|about|approx\.?|approximately|around|ca\.?|roughly)\s*", re.IGNORECASE)
 _PER_SECOND = re.compile(r"\s{0,9}(?:/\s{0,9}(?:s|sec|second)|per\s{1,9}sec(?:ond)?|ps)$", re.IGNORECASE)
 _PER_PERIOD = re.compile(r"\s{0,9}(?:/|per|a)\s{0,9}(?:h|hour|month|mo)$", re.IGNORECASE)
+# As the questions write numbers: a comma (or a blank, _ or ') groups thousands, never after a leading 0; a
+# point is
+# decimal, and so is a comma that groups nothing.
 _NUMBER = re.compile(
-    r"^([+-]?(?:\d{1,3}(?:[,_'\s\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:[.,]\d+)?|[+-]?[.,]\d+)(e[+-]?\d{1,2})?\s*(.*)$",
+    r"^([+-]?)((?:[1-9]\d{0,2}(?:[,_'\s\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:[.,]\d+)?|[.,]\d+)"
+    r"(e[+-]?\d{1,2})?\s*(.*)$",
     re.IGNORECASE | re.DOTALL,
 )
-_THOUSANDS = re.compile(r"[,_'\s\u00a0\u202f](?=\d{3}(?:\D|$))")
-_OPEN = re.compile(r"^([+-]?\d{1,3})([,.])(\d{3})$")
+_GROUPED = re.compile(r"^[1-9]\d{0,2}(?:[,_'\s\u00a0\u202f]\d{3})+(?!\d)")
+_GROUPS = re.compile(r"[,_'\s\u00a0\u202f]")
+_OPEN = re.compile(r"^[1-9]\d{0,2}[,.]\d{3}$")  # grouped, or with three decimals
+_SWAPPED = str.maketrans(",.", ".,")
 _BIT_OR_BYTE = re.compile(r"^Mb(?:ps|/s)?$")
+_WHOLE_FROM = 1000  # numbers are shown without decimals
 _LONGEST = 60  # characters of an answer that are repeated
 
 
@@ -91,8 +99,44 @@ IN_PER_CENT = AnswerUnit("share", "%", 1 / _PER_CENT)
 IN_OUTSTANDING = AnswerUnit("count", "I/Os")
 
 
-def parse_answer(text: str, unit: AnswerUnit) -> tuple[float, ...]:
-    """The number that a student typed, in base units; several where it can be read in several ways.
+@dataclass(frozen=True, kw_only=True)
+class TypedAnswer:
+    """A number that a student typed.
+
+    Parameters
+    ----------
+    readings : tuple of float
+        In base units. One, or two of a share: 0.25 may be a quarter or a quarter of a percent.
+    off : float
+        By how much it may be off because it was rounded: half of its last digit, in base units.
+    digits, swapped : str
+        As typed, and with comma and point exchanged where both can be meant; empty where not.
+    other : float
+        What it is when read as `swapped`; NaN where that is empty.
+    """
+
+    readings: tuple[float, ...]
+    off: float
+    digits: str
+    swapped: str
+    other: float
+
+    def off_of(self, reading: float) -> float:
+        """By how much one of its readings may be off."""
+        return self.off * (reading / self.readings[0] if self.readings[0] else 1.0)
+
+    def asked_back(self) -> str:
+        """A question for a number that can be read in two ways."""
+        digits = re.sub(r"[,.]", "", self.digits)
+        decimal = self.digits.replace(",", ".") + "0"
+        return (
+            f"do you mean {self.digits} or {self.swapped}? Here a comma groups thousands and a point begins "
+            f"the decimals; type {digits} for the larger number, {decimal} for the smaller one"
+        )
+
+
+def parse_answer(text: str, unit: AnswerUnit) -> TypedAnswer:
+    """The number that a student typed, read as the questions write numbers.
 
     Parameters
     ----------
@@ -100,12 +144,6 @@ def parse_answer(text: str, unit: AnswerUnit) -> tuple[float, ...]:
         Such as ``3,500``, ``3.5k``, ``3500 IOPS``, ``~ 3 500``, ``3.5e3``, ``190 MiB/s``, ``1.4 ms``.
     unit : AnswerUnit
         What the question wants; a bare number is in it.
-
-    Returns
-    -------
-    tuple of float
-        One reading, or two: of a share, 0.25 may be a quarter or a quarter of a percent, and in ``3,500`` the
-        comma may be a decimal one.
 
     Raises
     ------
@@ -117,21 +155,35 @@ def parse_answer(text: str, unit: AnswerUnit) -> tuple[float, ...]:
     match = _NUMBER.match(told)
     if match is None:
         raise InputError(f"'{text[:_LONGEST]}' is not a number; write one such as 3500, 3,500 or 3.5k")
-    digits, exponent, rest = match[1], match[2] or "", match[3].strip()
-    factor = _factor(text, rest, unit)
-    found = [value * float(f"1{exponent}" if exponent else 1) * factor for value in _values(digits)]
-    if unit.kind == "share" and not rest and abs(found[0]) <= unit.size:
-        found.append(found[0] / unit.size)
-    return tuple(dict.fromkeys(found))
+    sign, digits, exponent, rest = match[1], match[2], match[3] or "", match[4].strip()
+    factor = _factor(text, rest, unit) * float(f"1{exponent}" if exponent else 1)
+    value = float(f"{sign}{_plain(digits)}") * factor
+    readings = [value]
+    if unit.kind == "share" and not rest and abs(value) <= unit.size:
+        readings.append(value / unit.size)
+    swapped = digits.translate(_SWAPPED) if _OPEN.match(digits) else ""
+    return TypedAnswer(
+        readings=tuple(readings),
+        off=factor * 0.5 * 10.0 ** -len(_plain(digits).partition(".")[2]),
+        digits=digits,
+        swapped=swapped,
+        other=float(f"{sign}{_plain(swapped)}") * factor if swapped else math.nan,
+    )
 
 
-def _values(digits: str) -> list[float]:
-    """A number as written; one comma or point with three digits behind it is read in both ways."""
-    if match := _OPEN.match(digits):
-        both = [float(f"{match[1]}{match[3]}"), float(f"{match[1]}.{match[3]}")]
-        return both if match[2] == "," else both[::-1]
-    plain = _THOUSANDS.sub("", digits)
-    return [float(plain.replace(",", "."))]
+def shown(value: float, unit: AnswerUnit) -> str:
+    """A value in the unit of a question, as its sentences write numbers."""
+    number = value / unit.size
+    if math.isinf(number):
+        return "never"
+    if unit.kind == "money":
+        return f"{number:,.2f}"
+    return f"{number:,.0f}" if number >= _WHOLE_FROM else f"{number:.4g}"
+
+
+def _plain(digits: str) -> str:
+    """A number without its groups of thousands, and with a point where decimals begin."""
+    return _GROUPED.sub(lambda found: _GROUPS.sub("", found[0]), digits).replace(",", ".")
 
 
 def _factor(text: str, rest: str, unit: AnswerUnit) -> float:

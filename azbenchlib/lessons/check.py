@@ -8,11 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from azbenchlib.core.errors import AzbenchError, InputError
-from azbenchlib.lessons.answers import AnswerUnit, parse_answer
+from azbenchlib.lessons import diagnosis
+from azbenchlib.lessons.answers import AnswerUnit, TypedAnswer, parse_answer, shown
 
 TOLERANCE = 0.01  # of the right answer: what is rounded to two or three digits is right
-_APART = 2.1  # tolerances between the right answer and each wrong one that is to be recognised
+_APART = 2.1  # tolerances between two answers that are to be told apart
 LEAST_MISCONCEPTIONS = 3  # that are recognised in each exercise
+_SAME = 0.005  # of a misconception's answer: so near, an answer is taken to come from it
+_ROUNDED = 0.05  # of the right answer: what was rounded by more is another answer
+_EXACT = 1e-6
 _MOST_DRAWS = 500
 
 
@@ -50,15 +54,17 @@ class Exercise:
     Parameters
     ----------
     question : str
-        Of one or two sentences.
+        Of one to four sentences; it states all that the answer depends on.
     unit : AnswerUnit
         Of the answer.
     right : float
         In base units, as the model gives it.
     misconceptions : sequence of Misconception
         At least three.
-    hint : str
-        For an answer behind which nothing is recognised; never the answer.
+    hint, law : str
+        The first two steps of help: what to think of, and the formula in words.
+    working : str
+        The formula with the numbers of the question and without the answer: the third step of help.
     seed : int
     also_right : sequence of float
         Answers that are right too: a count of I/Os may be rounded up.
@@ -69,6 +75,8 @@ class Exercise:
     right: float
     misconceptions: Sequence[Misconception]
     hint: str
+    law: str
+    working: str
     seed: int = 0
     also_right: Sequence[float] = ()
 
@@ -78,26 +86,78 @@ class Exercise:
         answers = [self.right, *(wrong.answer for wrong in self.misconceptions)]
         enough = len(self.misconceptions) >= LEAST_MISCONCEPTIONS and all(value > 0 for value in answers)
         beside = itertools.product(self.also_right, answers[1:])
-        pairs = itertools.chain(itertools.combinations(answers, 2), beside)
-        return enough and all(_apart(a, b) for a, b in pairs)
+        with_right = itertools.chain(itertools.product(answers[:1], answers[1:]), beside)
+        among_wrong = itertools.combinations(answers[1:], 2)
+        return (
+            enough
+            and all(_apart(a, b) for a, b in with_right)
+            and all(_apart(a, b, _SAME) for a, b in among_wrong)
+        )
+
+    @property
+    def steps(self) -> tuple[str, str, str]:
+        """Help in three steps, each of which says more than the one before; none of them gives the answer."""
+        return self.hint, f"{self.law}.", f"With the numbers of this exercise: {self.working}."
+
+    @property
+    def solution(self) -> str:
+        """How the answer comes about, with the numbers of the exercise."""
+        return f"{self.law}. Here: {self.working}; that is {shown(self.right, self.unit)} {self.unit.name}."
 
     def check(self, text: str) -> str:
-        """Praise for the right answer.
+        """Praise for the right answer, with the way to it.
 
         Raises
         ------
         WrongAnswerError
             For a wrong one, with the misconception behind it where that is recognised.
         InputError
-            For what is no number in a fitting unit.
+            For what is no number in a fitting unit, and for what may be read in two ways, one of them right.
         """
-        readings = parse_answer(text, self.unit)
-        if any(_near(value, right) for value in readings for right in (self.right, *self.also_right)):
-            return "Right."
-        for wrong in self.misconceptions:
-            if any(_near(value, wrong.answer) for value in readings):
-                raise WrongAnswerError(f"Not yet: {wrong.name}. {wrong.says}", wrong)
+        typed = parse_answer(text, self.unit)
+        if self._is_right(*typed.readings):
+            return f"Right. {self.solution}"
+        if typed.swapped and self._is_right(typed.other):
+            raise InputError(typed.asked_back())
+        wrong = self.diagnosed(typed)
+        if wrong is not None:
+            raise WrongAnswerError(f"Not yet: {wrong.name}. {wrong.says}".strip(), wrong)
+        if any(
+            abs(value - self.right) <= min(typed.off_of(value), _ROUNDED * self.right)
+            for value in typed.readings
+        ):
+            raise WrongAnswerError("Not yet: that is rounded too much. Give one more digit.", None)
         raise WrongAnswerError(f"Not yet. {self.hint}", None)
+
+    def diagnosed(self, typed: TypedAnswer, within: float = 0.0) -> Misconception | None:
+        """What is probably behind a wrong answer.
+
+        A misconception of the exercise comes first where it leads to all digits that were typed, then slips
+        of units and simple formulas, then the misconception that leads nearest.
+
+        Parameters
+        ----------
+        typed : TypedAnswer
+        within : float
+            How near to a misconception, as a share of it, an answer is taken to come from it at once.
+        """
+        found = typed.readings[0]
+        near = sorted(
+            (abs(value - wrong.answer) / wrong.answer, i)
+            for i, wrong in enumerate(self.misconceptions)
+            for value in typed.readings
+        )
+        best = self.misconceptions[near[0][1]] if near else None
+        if best and near[0][0] <= max(min(typed.off / best.answer + _EXACT, _SAME), within):
+            return best
+        for rule in (diagnosis.slip, diagnosis.formula):
+            reason = rule(typed, self.question, self.unit, self.right)
+            if reason:
+                return Misconception(reason.name, found, f"{reason.says} {self.hint}".strip())
+        return best if best and near[0][0] <= _SAME else None
+
+    def _is_right(self, *readings: float) -> bool:
+        return any(_near(value, right) for value in readings for right in (self.right, *self.also_right))
 
 
 Maker = Callable[[random.Random], Exercise]
@@ -131,12 +191,21 @@ def draw(lesson: str, makers: Mapping[str, Maker], seed: int) -> Exercise:
 
 
 def telling(right: float, candidates: Sequence[Misconception]) -> list[Misconception]:
-    """Those of the misconceptions that lead astray here; some lead to the right answer by chance."""
-    return [wrong for wrong in candidates if _apart(right, wrong.answer)]
+    """Those of the misconceptions that lead astray here, each to another answer than those before it."""
+    found: list[Misconception] = []
+    for wrong in candidates:
+        others = (one.answer for one in found)
+        if (
+            wrong.answer > 0
+            and _apart(wrong.answer, right)
+            and all(_apart(wrong.answer, each, _SAME) for each in others)
+        ):
+            found.append(wrong)
+    return found
 
 
-def _apart(a: float, b: float) -> bool:
-    return abs(a - b) > _APART * TOLERANCE * max(a, b)
+def _apart(a: float, b: float, tolerance: float = TOLERANCE) -> bool:
+    return abs(a - b) > _APART * tolerance * max(a, b)
 
 
 def _near(value: float, wanted: float) -> bool:

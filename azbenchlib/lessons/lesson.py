@@ -16,14 +16,14 @@ from azbenchlib import plots
 from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.core.errors import InputError
 from azbenchlib.lessons import progress
-from azbenchlib.lessons.answers import AnswerUnit, parse_answer
+from azbenchlib.lessons.answers import AnswerUnit, parse_answer, shown
 from azbenchlib.lessons.check import Exercise, Maker, WrongAnswerError, draw
+from azbenchlib.lessons.experiments import tables
 from azbenchlib.plots.confronted import MEASURED, MODEL, PREDICTED, Chart, confronted
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
 
-_WHOLE_FROM = 1000  # numbers are shown without decimals
 _HUNDRED = 100
 _CLOSE = 0.05  # of the model: so near a prediction is called right
 HOW = (
@@ -138,8 +138,16 @@ class Lesson(ABC):
         """What the model answers to the question, in base units."""
 
     @abstractmethod
+    def posed(self) -> Exercise:
+        """The question of the lesson with the misconceptions that lead to wrong predictions."""
+
+    @abstractmethod
     def place(self, knob: float) -> tuple[str, float]:
         """Where a prediction stands in the first figure: series and x."""
+
+    def latencies(self, knob: float) -> Sequence[tuple[str, str, bool]]:
+        """Whose latencies its figures show: name, table of the catalogue, and whether they are of writes."""
+        return ()
 
     def drawn(self, value: float) -> float:
         """A value of the question as the y axis of the first figure has it."""
@@ -210,7 +218,7 @@ class Lesson(ABC):
         InputError
             When it is no number.
         """
-        self.predicted = parse_answer(text, self.unit)[0]
+        self.predicted = parse_answer(text, self.unit).readings[0]
         self.prediction = text.strip()
         if attended():
             progress.keep_progress(self.name, prediction=self.prediction)
@@ -229,16 +237,27 @@ class Lesson(ABC):
     def judged(self, exercise: Exercise, answer: str) -> Block:
         """The verdict on an answer, in words."""
         label = f"Your answer: {answer.strip()}"
+        seen = self.helped.get(exercise.seed, 0) > len(exercise.steps)
         try:
             told = [exercise.check(answer)]
         except WrongAnswerError as error:
             return render("told", tone="wrong", label=label, sentences=[str(error)])
         except InputError as error:
             return render("told", tone="", label=label, sentences=[f"{error}."])
-        if attended():
+        if attended() and not seen:
             solved = progress.load_progress().get(self.name, progress.LessonProgress()).solved
             progress.keep_progress(self.name, solved=sorted({*solved, exercise.seed}))
         return render("told", tone="right", label=label, sentences=told)
+
+    def help_with(self, exercise: Exercise) -> Block:
+        """The next of three steps of help; after them the worked solution, which does not count as solved."""
+        step = self.helped[exercise.seed] = self.helped.get(exercise.seed, 0) + 1
+        if step <= len(exercise.steps):
+            label, said = f"Help {step} of {len(exercise.steps)}", exercise.steps[step - 1]
+        else:
+            label = "Solution"
+            said = f"{exercise.solution} Now try another one: its numbers are others, and solving it counts."
+        return render("told", tone="", label=label, sentences=[said])
 
     def asked(self) -> Block:
         """The question, and the prediction where there is one."""
@@ -259,7 +278,8 @@ class Lesson(ABC):
                 series, x = self.place(knob)
                 y = self.drawn(self.predicted)
                 parts.append(pd.DataFrame([{"series": series, "x": x, "y": y, "kind": PREDICTED}]))
-            blocks.append(self._figure(view, pd.concat(parts, ignore_index=True), i))
+            how = [HOW, *(tables.origin(*one) for one in self.latencies(knob))]
+            blocks.append(self._figure(view, pd.concat(parts, ignore_index=True), i, how))
         block = sum(blocks[1:], blocks[0])
         if found is None:
             return block
@@ -267,23 +287,20 @@ class Lesson(ABC):
 
     def shown(self, value: float) -> str:
         """A value in the unit of the question."""
-        number = value / self.unit.size
-        if math.isinf(number):
-            return "never"
-        return f"{number:,.0f}" if number >= _WHOLE_FROM else f"{number:.4g}"
+        return shown(value, self.unit)
 
     def _with_unit(self, value: float) -> str:
         shown = self.shown(value)
         return shown if math.isinf(value) else f"{shown} {self.unit.name}"
 
-    def _figure(self, view: LessonFigure, points: pd.DataFrame, i: int) -> Block:
+    def _figure(self, view: LessonFigure, points: pd.DataFrame, i: int, how: Sequence[str]) -> Block:
         draw_it = partial(confronted, points, view.series, view.chart)
         svg = safe(plots.both(draw_it, f"{self.name}-{i}"))
         values: dict[str, Any] = {
             "title": view.title,
             "what": view.what,
             "svg": svg,
-            "how": [HOW],
+            "how": how,
             "group": None,
         }
         values |= {"kind": "lesson", "folded": i > 0}
@@ -294,8 +311,18 @@ class Lesson(ABC):
         right = self.expected(knob)
         told = [f"Measured: {self._with_unit(found.value)}. Model: {self._with_unit(right)}."]
         if self.predicted is not None and knob == self.knob.start:
-            told.insert(0, _how_near(self.prediction, self.predicted, right))
+            posed = self.posed()
+            told = [self.diagnosed(posed), *told, f"How one gets there: {posed.solution}"]
         return render("told", tone="", label="Prediction and measurement", sentences=[*told, *found.notes])
+
+    def diagnosed(self, posed: Exercise) -> str:
+        """How a prediction compares with the model, and what is probably behind it."""
+        typed = parse_answer(self.prediction, self.unit)
+        near = _how_near(self.prediction, typed.readings[0], posed.right)
+        if abs(typed.readings[0] / posed.right - 1) <= _CLOSE:
+            return near
+        wrong = posed.diagnosed(typed, within=_CLOSE)
+        return f"{near} Probably behind it: {wrong.name}. {wrong.says}" if wrong else near
 
     def _table(self, found: LessonResult) -> Block:
         table = found.table
@@ -306,6 +333,11 @@ class Lesson(ABC):
         note = "What fio measured, as the disk would give it at full speed."
         values = {"note": note, "columns": list(table.columns), "rows": rows, "left": []}
         return Block(render("table", id=f"{self.name}-runs", **values).html, lambda: table)
+
+    @cached_property
+    def helped(self) -> dict[int, int]:
+        """How many steps of help were shown, by seed; one more where the solution was."""
+        return {}
 
     @cached_property
     def scratch(self) -> dict[str, Any]:

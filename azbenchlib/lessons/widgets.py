@@ -31,7 +31,8 @@ def prediction(lesson: Lesson) -> VBox:
         except AzbenchError as error:
             reply.value = _shown(_note("", f"{error}."))
             return
-        reply.value = _shown(_note("right", "Kept. Now measure: the button is below."))
+        kept = f"{lesson.shown(lesson.predicted or 0.0)} {lesson.unit.name}"
+        reply.value = _shown(_note("right", f"Kept: {kept}. Now measure: the button is below."))
         _redraw(lesson)
 
     question = HTML(_shown(render("told", tone="", label="Predict first", sentences=[lesson.question])))
@@ -100,14 +101,16 @@ def exercise(lesson: Lesson) -> VBox:
     def check(_: object) -> None:
         verdict.value = _shown(lesson.judged(lesson.exercise_of(seed.value), field.value))
 
+    def assist(_: object) -> None:
+        verdict.value = _shown(lesson.help_with(lesson.exercise_of(seed.value)))
+
     def another(_: object) -> None:
         seed.value += 1
 
     seed.observe(lambda _: ask(), "value")
     ask()
-    return VBox(
-        [question, HBox([field, _button("Check", check)]), verdict, HBox([seed, _button("Another", another)])]
-    )
+    buttons = [field, _button("Check", check), _button("Help", assist)]
+    return VBox([question, HBox(buttons), verdict, HBox([seed, _button("Another", another)])])
 
 
 def _redraw(lesson: Lesson) -> None:
@@ -137,7 +140,7 @@ def _measured(lesson: Lesson, knob: float, button: Button, state: HTML) -> bool:
 
 
 def _button(text: str, press: Callable[[object], None]) -> Button:
-    made = Button(description=text, button_style="primary" if text != "Another" else "")
+    made = Button(description=text, button_style="" if text in ("Another", "Help") else "primary")
     made.on_click(press)
     return made
 

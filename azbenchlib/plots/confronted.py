@@ -153,7 +153,7 @@ def _write_key(panel: Axes, kinds: set[str], layout: Layout, beyond: bool) -> No
     shown = [pair for pair, kind in zip(_KEY, (MODEL, MEASURED, PREDICTED), strict=True) if kind in kinds]
     across = -panel.bbox.x0
     for char, name in shown:
-        text = f"{char} {name}{', beyond the edge' if beyond and name == _KEY[-1][1] else ''}"
+        text = f"{char} {name}{', further out than drawn' if beyond and name == _KEY[-1][1] else ''}"
         how: dict[str, Any] = {"size": layout.small, "color": NEUTRAL["ink3"], "xycoords": "axes fraction"}
         say(panel, text, (0, 1), (across, 18), **how)
         across += text_width(text, layout.small) + 18

@@ -3,11 +3,13 @@
 import math
 import random
 import re
+from collections.abc import Mapping, Sequence
 
 import pytest
+from wrong_answers import KNOWN
 
 from azbenchlib.core.errors import AzbenchError, InputError
-from azbenchlib.lessons.answers import AnswerUnit
+from azbenchlib.lessons.answers import AnswerUnit, parse_answer, shown
 from azbenchlib.lessons.check import (
     LEAST_MISCONCEPTIONS,
     TOLERANCE,
@@ -17,6 +19,7 @@ from azbenchlib.lessons.check import (
     draw,
 )
 from azbenchlib.lessons.course import COURSE, LessonEntry, entry_of, open_lesson
+from azbenchlib.lessons.exercises.queue import rate_below_the_knee
 
 SEEDS = range(200)
 # Of each kind of quantity: other units, and how many of the base unit they are.
@@ -66,7 +69,7 @@ def test_two_hundred_exercises_are_judged_without_a_wrong_mark(entry: LessonEntr
         assert len(exercise.misconceptions) >= LEAST_MISCONCEPTIONS, where
         for right in (exercise.right, *exercise.also_right):
             for text in forms(right, exercise.unit):
-                assert exercise.check(text) == "Right.", (where, text)
+                assert exercise.check(text) == f"Right. {exercise.solution}", (where, text)
         for planted in exercise.misconceptions:
             for text in forms(planted.answer, exercise.unit)[:4]:
                 error = said(exercise, text)
@@ -75,21 +78,83 @@ def test_two_hundred_exercises_are_judged_without_a_wrong_mark(entry: LessonEntr
 
 
 @pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.name)
+@pytest.mark.sampled(3)
+def test_no_answer_that_is_wrong_by_a_thousand_is_right(entry: LessonEntry) -> None:
+    for exercise in exercises(entry):
+        right = exercise.right / exercise.unit.size
+        for value in (right / 1000, right * 1000):
+            for text in {f"{value:.3f}", f"{value:.0f}", f"{value:,.0f}", f"{value:,.3f}", f"{value:.6g}"}:
+                typed = parse_answer(text, exercise.unit)
+                if not typed.readings[0] or (exercise.unit.kind == "share" and value < 1):
+                    continue  # 0.25 % may be meant as a quarter
+                with pytest.raises(AzbenchError) as wrong:
+                    exercise.check(text)
+                if isinstance(wrong.value, InputError):
+                    assert f"do you mean {typed.digits} or {typed.swapped}?" in str(wrong.value)
+
+
+def test_what_can_be_read_in_two_ways_is_asked_back_and_then_understood() -> None:
+    exercise = rate_below_the_knee(5_000, 1.3, 6)
+    with pytest.raises(InputError) as asked:
+        exercise.check("4.615")
+    ways = re.search(
+        r"do you mean 4.615 or 4,615\?.*; type (\S+) for the larger number, (\S+) for", str(asked.value)
+    )
+    assert ways and exercise.check(ways[1]).startswith("Right.")
+    assert "1,000 times too small" in str(said(exercise, ways[2]))
+
+
+@pytest.mark.parametrize(
+    ("exercise", "right", "wrong"), KNOWN, ids=lambda value: getattr(value, "question", "")[:40]
+)
+def test_wrong_answers_of_students_are_named_rightly(
+    exercise: Exercise, right: Sequence[str], wrong: Mapping[str, str | None]
+) -> None:
+    assert exercise.clear
+    for text in right:
+        assert exercise.check(text).startswith("Right."), text
+    for text, name in wrong.items():
+        sentence = str(said(exercise, text))
+        assert (name in sentence) if name else sentence == f"Not yet. {exercise.hint}", (text, sentence)
+
+
+def test_most_wrong_answers_of_students_are_named() -> None:
+    names = [name for _, _, wrong in KNOWN for name in wrong.values()]
+    assert sum(name is not None for name in names) >= 0.8 * len(names)
+
+
+@pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.name)
+@pytest.mark.sampled(3)
 def test_what_is_wrong_for_no_known_reason_gets_a_hint(entry: LessonEntry) -> None:
+    named = total = 0
     for exercise in exercises(entry)[:50]:
-        known = [exercise.right, *exercise.also_right, *(one.answer for one in exercise.misconceptions)]
-        guesses = (exercise.right * (1.5 + i / 7) for i in range(50))
-        guess = next(one for one in guesses if all(abs(one / each - 1) > 0.03 for each in known))
-        error = said(exercise, f"{guess / exercise.unit.size:.6f}")
-        assert error.misconception is None and exercise.hint in str(error)
-        assert not gives_away(exercise, str(error))
+        for i in range(20):  # numbers that nobody calculates
+            guess = exercise.right * (1.1 + i * 0.1370117) / exercise.unit.size
+            try:
+                sentence = exercise.check(f"{guess:.4g}")
+            except WrongAnswerError as error:
+                named, total = named + (error.misconception is not None), total + 1
+                assert exercise.hint in str(error) or error.misconception in exercise.misconceptions
+                assert not gives_away(exercise, str(error).replace(f"{guess:,.4g}", ""))
+            else:
+                pytest.fail(f"{guess} of {exercise.question}: {sentence}")
+    assert named <= 0.06 * total
+
+
+@pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.name)
+def test_help_comes_in_three_steps_that_do_not_give_the_answer(entry: LessonEntry) -> None:
+    for exercise in exercises(entry)[:50]:
+        assert len(set(exercise.steps)) == 3 and "=" not in exercise.working
+        assert not gives_away(exercise, exercise.hint)
+        assert f"; that is {shown(exercise.right, exercise.unit)} {exercise.unit.name}." in exercise.solution
 
 
 @pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.name)
 def test_seeds_make_different_exercises_and_always_the_same_ones(entry: LessonEntry) -> None:
     first = exercises(entry)
     assert [one.question for one in first] == [one.question for one in exercises(entry)]
-    assert len({one.question for one in first}) > len(SEEDS) / 3
+    makers = entry.load().makers
+    assert len({draw(entry.name, makers, seed).question for seed in range(1, 301)}) >= 290
     kinds = {tuple(wrong.name for wrong in one.misconceptions) for one in first}
     assert len(kinds) >= len(entry.load().makers)
 
@@ -99,7 +164,9 @@ def test_answers_that_cannot_be_told_apart_are_drawn_again() -> None:
 
     def make(_: random.Random) -> Exercise:
         wrong = [Misconception("near", right, "") for right in (101.0, 150.0, 200.0)]
-        return Exercise(question="?", unit=unit, right=100.0, misconceptions=wrong, hint="")
+        return Exercise(
+            question="?", unit=unit, right=100.0, misconceptions=wrong, hint="", law="", working=""
+        )
 
     with pytest.raises(AzbenchError, match="no exercise with answers that differ"):
         draw("made up", {"one": make}, 1)

@@ -32,14 +32,14 @@ def test_line_markers_and_prediction_are_drawn(layout: Layout) -> None:
     assert "the disk, measured: 440 at 1 to 4,990 at 16" in drawn.label
     assert drawn.titles["predicted-1"] == ["the disk, predicted, 4: 2,000"]
     svg = plots.inline(drawn, "test")
-    assert "your prediction" in svg and "beyond" not in svg
+    assert "your prediction" in svg and "further out" not in svg
 
 
 def test_a_prediction_far_off_stands_at_the_edge_and_says_so() -> None:
     drawn = confronted(points(9e9), ONE, CHART, WIDE)
     (panel,) = drawn.figure.axes
     assert panel.get_ylim()[1] < 20_000
-    assert "beyond the edge" in plots.inline(drawn, "test")
+    assert "further out than drawn" in plots.inline(drawn, "test")
 
 
 def test_a_measurement_without_a_model_has_a_line_of_its_own() -> None:

@@ -16,7 +16,7 @@ from azbenchlib.core.units import US_PER_MS
 from azbenchlib.cost.bill import BillLine, bill
 from azbenchlib.cost.usage import charges
 from azbenchlib.lessons.answers import IN_DOLLARS, IN_IOPS
-from azbenchlib.lessons.check import Exercise, Misconception
+from azbenchlib.lessons.check import Exercise, Misconception, telling
 from azbenchlib.lessons.exercises.nested import CATALOGUE_DAY
 from azbenchlib.lessons.exercises.queue import iops_at
 from azbenchlib.model import VM, Setup
@@ -24,6 +24,7 @@ from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.notation import parse_disks
 
 _LIMITS = {"P30": 5_000, "P40": 7_500, "P50": 7_500}
+_PRICED = ("P10", "P15", "P20", "P30", "P40", "P50")
 _LRS, _ZRS, _MEDIAN = "premium-large", "premium-zrs", 50.0
 
 
@@ -57,12 +58,10 @@ def total(lines: tuple[BillLine, ...]) -> float:
     return float(sum((line.amount for line in lines), Decimal(0)))
 
 
-def writes_over_zones(draw: Random) -> Exercise:
-    """IOPS of few outstanding writes on a ZRS disk."""
-    tier, depth = draw.choice(tuple(_LIMITS)), draw.choice((1, 2, 3, 4))
-    lrs, zrs = (latency.percentiles(table, True)[_MEDIAN] for table in (_LRS, _ZRS))
-    lrs, zrs = (round(us * draw.choice((0.8, 0.9, 1.0, 1.1, 1.25)), -2) for us in (lrs, zrs))
+def writes_over_zones(tier: str, depth: int, lrs: float, zrs: float) -> Exercise:
+    """IOPS of few outstanding writes on a ZRS disk, with latencies in ms."""
     limit = _LIMITS[tier]
+    right = iops_at(limit, zrs, depth)
     wrong = [
         Misconception(
             "the limit for the rate",
@@ -71,65 +70,87 @@ def writes_over_zones(draw: Random) -> Exercise:
         ),
         Misconception(
             "ZRS as fast as LRS",
-            iops_at(limit, lrs / US_PER_MS, depth),
+            iops_at(limit, lrs, depth),
             "A ZRS write is complete when it is in three zones, and that takes longer.",
         ),
         Misconception(
+            "one write at a time",
+            iops_at(limit, zrs, 1),
+            "That is the rate of a single write after the other. How many are under way at once?",
+        ),
+        Misconception(
             "three writes for one",
-            iops_at(limit, 3 * zrs / US_PER_MS, depth),
+            iops_at(limit, 3 * zrs, depth),
             "The three copies are written at the same time; the latency that is stated holds for all three.",
         ),
-    ]
-    question = (
-        f"A database log keeps {depth} write{'s' if depth > 1 else ''} outstanding on a {tier} ({limit:,} "
-        f"IOPS). A write takes {lrs / US_PER_MS:g} ms with LRS and {zrs / US_PER_MS:g} ms with ZRS. How many "
-        "IOPS does it get with ZRS?"
-    )
-    return Exercise(
-        question=question,
-        unit=IN_IOPS,
-        right=iops_at(limit, zrs / US_PER_MS, depth),
-        misconceptions=wrong,
-        hint="Little's law, with the latency of the redundancy in the question.",
-    )
-
-
-def price_of_zones(draw: Random) -> Exercise:
-    """What ZRS disks cost in a month."""
-    tier, count = draw.choice(("P10", "P15", "P20", "P30", "P40")), draw.choice((2, 3, 4, 5, 6, 8))
-    one, zoned = total(monthly(tier)), total(monthly(tier, "ZRS"))
-    wrong = [
         Misconception(
-            "the price of LRS", count * one, "Three copies in three zones are more expensive than in one."
+            "both latencies added",
+            iops_at(limit, lrs + zrs, depth),
+            "The latency of ZRS is that of the whole write; none of LRS comes on top.",
         ),
-        Misconception("one disk", zoned, "Every disk of the stripe is on the bill."),
+        Misconception(
+            "the limit shared by the copies",
+            limit / 3,
+            "The limit counts a write once, however many copies are kept; and this program does not come "
+            "near it.",
+        ),
+    ]
+    return Exercise(
+        question=f"A database log keeps {depth} write{'s' if depth > 1 else ''} outstanding on a {tier} "
+        f"({limit:,} IOPS). A write takes {lrs:g} ms with LRS and {zrs:g} ms with ZRS. How many IOPS does "
+        "it get with ZRS?",
+        unit=IN_IOPS,
+        right=right,
+        misconceptions=telling(right, wrong),
+        hint="Little's law, with the latency of the redundancy in the question.",
+        law="Little's law: rate = outstanding ÷ latency in seconds, and never more than the limit",
+        working=f"the lower one of {limit:,} and {depth} ÷ ({zrs:g} ÷ 1,000)",
+    )
+
+
+def price_of_zones(*disks: tuple[str, int]) -> Exercise:
+    """What ZRS disks cost in a month: tiers, and how many of each."""
+    prices = [(count, total(monthly(tier)), total(monthly(tier, "ZRS"))) for tier, count in disks]
+    lrs, zrs = (sum(row[0] * row[i] for row in prices) for i in (1, 2))
+    times = zrs / lrs
+    wrong = [
+        Misconception("the price of LRS", lrs, "Three copies in three zones are more expensive than in one."),
+        Misconception(
+            "one of each", sum(row[2] for row in prices), "Every disk of the stripe is on the bill."
+        ),
         Misconception(
             "three times the price",
-            3 * count * one,
+            3 * lrs,
             "LRS keeps three copies too; ZRS puts them in different zones, and has a price of its own.",
         ),
+        Misconception("LRS and ZRS added", lrs + zrs, "A disk is of one redundancy, and has one price."),
     ]
+    each = " and ".join(
+        f"a {tier} costs {row[1]:.2f} USD" for (tier, _), row in zip(disks, prices, strict=True)
+    )
+    all_of = " and ".join(f"{count} {tier}" for tier, count in disks)
+    parts = " + ".join(f"{count} × {one:.2f}" for count, one, _ in prices)
     return Exercise(
-        question=f"A {tier} costs {one:.2f} USD a month with LRS, and {zoned / one:.2f} times as much with "
-        f"ZRS. What do {count} of them cost in a month with ZRS, in USD?",
+        question=f"With LRS, {each} a month; with ZRS, {times:.2f} times as much. What do {all_of} cost "
+        "together in a month with ZRS, in USD?",
         unit=IN_DOLLARS,
-        right=count * zoned,
-        misconceptions=wrong,
-        hint="One disk with its redundancy first; then all of them.",
+        right=zrs,
+        misconceptions=telling(zrs, wrong),
+        hint="All disks with LRS first; then how many times as much they cost with ZRS.",
+        law="Cost = the sum of number × price with LRS, times the factor of ZRS",
+        working=f"({parts}) × {times:.2f}",
     )
 
 
-def price_of_an_ultra_disk(draw: Random) -> Exercise:
+def price_of_an_ultra_disk(gib: int, iops: int, mbps: int) -> Exercise:
     """What provisioned performance costs."""
-    gib, iops, mbps = (
-        draw.choice((128, 256, 512, 1024)),
-        draw.choice((5_000, 10_000, 16_000)),
-        draw.choice((200, 400, 600)),
-    )
     lines = monthly(f"ultra:{gib}GiB/{iops}iops/{mbps}MBps")
     parts = sorted(float(line.amount) for line in lines)
+    right = sum(parts)
     size = next(float(line.amount) for line in lines if "Capacity" in str(line.price.meter))
     units = "; ".join(f"{line.price.unit_price:f} USD an hour for each {_of(line)}" for line in lines)
+    numbers = {"GiB": gib, "IOPS": iops, "MB/s": mbps}
+    working = " + ".join(f"{numbers[_of(line)]:,} × {line.price.unit_price:f}" for line in lines)
     wrong = [
         Misconception("the size alone", size, "IOPS and MB/s are provisioned, and stand on the bill too."),
         Misconception(
@@ -139,12 +160,17 @@ def price_of_an_ultra_disk(draw: Random) -> Exercise:
         ),
         Misconception(
             "paid by use",
-            size + (sum(parts) - size) / 2,
+            size + (right - size) / 2,
+            "What is provisioned is paid for every hour, used or not.",
+        ),
+        Misconception(
+            "half of the time for half of the money",
+            right / 2,
             "What is provisioned is paid for every hour, used or not.",
         ),
         Misconception(
             "an hour for a month",
-            sum(parts) / float(MONTH_HOURS),
+            right / float(MONTH_HOURS),
             "The prices are by the hour; a month has 730.",
         ),
     ]
@@ -152,9 +178,29 @@ def price_of_an_ultra_disk(draw: Random) -> Exercise:
         question=f"An Ultra Disk of {gib:,} GiB has {iops:,} IOPS and {mbps} MB/s provisioned: {units}. It "
         "is used half of the time. What does it cost in a month of 730 hours, in USD?",
         unit=IN_DOLLARS,
-        right=sum(parts),
-        misconceptions=wrong,
+        right=right,
+        misconceptions=telling(right, wrong),
         hint="Three parts, each a quantity times a price, for every hour of the month.",
+        law="Cost = (GiB × their price + IOPS × their price + MB/s × their price) × hours of the month",
+        working=f"({working}) × {MONTH_HOURS}",
+    )
+
+
+def _zones(draw: Random) -> Exercise:
+    tier, depth = draw.choice(tuple(_LIMITS)), draw.choice((1, 2, 3, 4))
+    measured = (latency.percentiles(table, True)[_MEDIAN] for table in (_LRS, _ZRS))
+    lrs, zrs = (round(us * draw.randrange(60, 160) / 100, -2) / US_PER_MS for us in measured)
+    return writes_over_zones(tier, depth, lrs, zrs)
+
+
+def _price(draw: Random) -> Exercise:
+    first, second = draw.sample(_PRICED, 2)
+    return price_of_zones((first, draw.randrange(2, 9)), (second, draw.randrange(2, 9)))
+
+
+def _ultra(draw: Random) -> Exercise:
+    return price_of_an_ultra_disk(
+        draw.choice((128, 256, 512, 1024)), draw.randrange(4_000, 20_001, 500), draw.randrange(100, 801, 25)
     )
 
 
@@ -163,4 +209,4 @@ def _of(line: BillLine) -> str:
     return "GiB" if "Capacity" in meter else "IOPS" if "IOPS" in meter else "MB/s"
 
 
-REDUNDANCY = {"zones": writes_over_zones, "price": price_of_zones, "ultra": price_of_an_ultra_disk}
+REDUNDANCY = {"zones": _zones, "price": _price, "ultra": _ultra}

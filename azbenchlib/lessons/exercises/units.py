@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from azbenchlib.core.units import KB, KIB, MB, MIB, format_count
+from azbenchlib.core.units import KB, KIB, MB, MIB
 from azbenchlib.lessons.answers import IN_IOPS, IN_MB_PER_S
 from azbenchlib.lessons.check import Exercise, Misconception
 from azbenchlib.model import Cap, Disk, Load, Setup, deliver
@@ -19,13 +19,8 @@ def _delivered(iops: float, mbps: float, bs_bytes: int) -> tuple[float, float]:
     return got.iops or 0.0, got.bytes_per_s or 0.0
 
 
-def rate_of_large_blocks(draw: Random) -> Exercise:
+def rate_of_large_blocks(iops: int, mbps: int, kib: int) -> Exercise:
     """IOPS where the MB/s limit binds."""
-    iops, mbps = (
-        draw.choice((2_300, 5_000, 7_500, 16_000, 20_000)),
-        draw.choice((100, 150, 200, 250, 500, 750)),
-    )
-    kib = draw.choice((32, 64, 128, 256))
     right, _ = _delivered(iops, mbps, kib * KIB)
     wrong = [
         Misconception(
@@ -48,6 +43,12 @@ def rate_of_large_blocks(draw: Random) -> Exercise:
             mbps * MB / _BITS / (kib * KIB),
             "MB/s are megabytes; networks count in bits, disks do not.",
         ),
+        Misconception(
+            "both limits added",
+            iops + right,
+            "All I/Os are under both limits at once, so the lower one binds; limits of one disk are never "
+            "added.",
+        ),
     ]
     return Exercise(
         question=f"A disk allows {iops:,} IOPS and {mbps} MB/s. How many IOPS does it reach in blocks of "
@@ -56,13 +57,13 @@ def rate_of_large_blocks(draw: Random) -> Exercise:
         right=right,
         misconceptions=wrong,
         hint="Write both limits as I/Os per second at this block size, and think which is reached first.",
+        law="The lower one of two rates: the IOPS limit, and the MB/s limit in bytes ÷ the bytes of a block",
+        working=f"the lower one of {iops:,} and {mbps} × 1,000,000 ÷ ({kib} × 1,024)",
     )
 
 
-def throughput_of_small_blocks(draw: Random) -> Exercise:
+def throughput_of_small_blocks(iops: int, mbps: int, kib: int) -> Exercise:
     """MB/s where the IOPS limit binds."""
-    iops, mbps = draw.choice((500, 1_100, 2_300, 5_000, 7_500)), draw.choice((100, 125, 150, 200, 250, 400))
-    kib = draw.choice((4, 8, 16, 32))
     _, right = _delivered(iops, mbps, kib * KIB)
     wrong = [
         Misconception(
@@ -87,13 +88,27 @@ def throughput_of_small_blocks(draw: Random) -> Exercise:
         ),
     ]
     return Exercise(
-        question=f"A disk allows {format_count(iops)} IOPS and {mbps} MB/s. How many MB/s does it reach in "
-        f"blocks of {kib} KiB?",
+        question=f"A disk allows {iops:,} IOPS and {mbps} MB/s. How many MB/s does it reach in blocks of "
+        f"{kib} KiB?",
         unit=IN_MB_PER_S,
         right=right,
         misconceptions=wrong,
         hint="How many bytes does one I/O move, and how many I/Os are allowed each second?",
+        law="The lower one of two rates: the MB/s limit, and the IOPS limit × the bytes of a block",
+        working=f"the lower one of {mbps} and {iops:,} × {kib} × 1,024 ÷ 1,000,000",
     )
 
 
-UNIT_MAKERS = {"rate": rate_of_large_blocks, "throughput": throughput_of_small_blocks}
+def _large(draw: Random) -> Exercise:
+    return rate_of_large_blocks(
+        draw.randrange(2_000, 20_001, 100), draw.randrange(60, 900, 5), draw.choice((32, 64, 128, 256))
+    )
+
+
+def _small(draw: Random) -> Exercise:
+    return throughput_of_small_blocks(
+        draw.randrange(300, 8_001, 100), draw.randrange(100, 500, 5), draw.choice((4, 8, 16, 32))
+    )
+
+
+UNIT_MAKERS = {"rate": _large, "throughput": _small}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,8 @@ from azbenchlib.core.units import S_PER_MIN, US_PER_S, format_count
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lab.lab import Lab
 from azbenchlib.lessons.answers import IN_MINUTES
-from azbenchlib.lessons.exercises.burst import BURSTS, bucket_of
+from azbenchlib.lessons.check import Exercise
+from azbenchlib.lessons.exercises.burst import BURSTS, bucket_of, time_until_empty
 from azbenchlib.lessons.experiments.tables import notes
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, drive, find_fio, timeline
@@ -36,8 +38,7 @@ class BurstLesson(Lesson):
     name = "burst"
     question = (
         "A disk P10 has a base limit of 500 IOPS and bursts to 3,500. Full credits last 30 minutes at 3,500 "
-        "IOPS. A job needs 2,000 IOPS for an hour and a half. After how many minutes do the credits run "
-        "out?"
+        "IOPS. A job needs 2,000 IOPS for an hour and a half. After how many minutes do the credits run out?"
     )
     unit = IN_MINUTES
     knob = Knob(
@@ -96,6 +97,10 @@ class BurstLesson(Lesson):
     def expected(self, knob: float) -> float:
         """When the credits run out; infinite where they do not."""
         return bucket_of(_TIER).time_to_empty(knob) * US_PER_S
+
+    def posed(self) -> Exercise:
+        """As the first kind of exercise."""
+        return replace(time_until_empty(_TIER, int(self.knob.start)), question=self.question)
 
     def place(self, knob: float) -> tuple[str, float]:
         """Where the rate falls."""

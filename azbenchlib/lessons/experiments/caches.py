@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 
 import pandas as pd
@@ -16,7 +17,8 @@ from azbenchlib.lab.engine.latency import stratified_sample
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lab.lab import Lab
 from azbenchlib.lessons.answers import IN_IOPS
-from azbenchlib.lessons.exercises.caches import CACHES
+from azbenchlib.lessons.check import Exercise
+from azbenchlib.lessons.exercises.caches import CACHES, rate_of_a_warm_cache
 from azbenchlib.lessons.experiments.tables import notes, told
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, Ran, drive, find_fio, on_file, quantiles_us, timeline
@@ -108,6 +110,15 @@ class CachesLesson(Lesson):
     def expected(self, knob: float) -> float:
         """IOPS of a warm cache."""
         return _rate(steady_hit_ratio(knob, 1.0))
+
+    def posed(self) -> Exercise:
+        """As an exercise, with the latencies of the tables."""
+        hit, miss = _mean_us(HOST_CACHE, True), _mean_us(_disk_table(), False)
+        return replace(rate_of_a_warm_cache(self.knob.start, 1.0, hit, miss), question=self.question)
+
+    def latencies(self, knob: float) -> Sequence[tuple[str, str, bool]]:
+        """Of cache and disk."""
+        return [("the host cache", HOST_CACHE, True), ("the disk", _disk_table(), False)]
 
     def place(self, knob: float) -> tuple[str, float]:
         """At the end, when it is warm."""

@@ -10,18 +10,20 @@ import pandas as pd
 from azbenchlib.core.units import KIB, format_count, format_mbps
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lessons.answers import IN_IOPS
-from azbenchlib.lessons.exercises.nested import NESTED, driven, striped
+from azbenchlib.lessons.check import Exercise
+from azbenchlib.lessons.exercises.nested import NESTED, driven, of_a_stripe, striped
 from azbenchlib.lessons.experiments.tables import notes
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, drive, emulated, find_fio
 from azbenchlib.model import VM, Setup
 from azbenchlib.model.setup import Cap
+from azbenchlib.model.unloaded_latency import table_of
 from azbenchlib.plots import Series
 from azbenchlib.plots.confronted import Chart
 
 _SIZES = ("D4s_v3", "D8s_v3", "D16s_v3", "D32s_v3")
 _MOST = 4
-_BLOCK = 8 * KIB
+_BLOCK = 16 * KIB
 _QUEUE_DEPTH = 32
 _SERIES = (
     Series("vm", "disks below the VM", "through the VM", 1),
@@ -34,8 +36,9 @@ class NestedLesson(Lesson):
 
     name = "nested"
     question = (
-        "Four disks P30 of 5,000 IOPS each are driven at once, in blocks of 8 KiB, on a VM D8s_v3, which "
-        "allows 12,800 IOPS and 192 MB/s to its disks. How many IOPS do the four reach together?"
+        "Four disks P30 of 5,000 IOPS and 200 MB/s each are driven at once, in blocks of 16 KiB, on a VM "
+        "D8s_v3. Its burst credits are spent, so it allows 12,800 IOPS and 192 MB/s to its disks; host "
+        "caching is off. How many IOPS do the four reach together?"
     )
     unit = IN_IOPS
     knob = Knob(
@@ -57,7 +60,7 @@ class NestedLesson(Lesson):
         every = [_delivered(knob, n) for n in range(1, _MOST + 1)]
         limit = _vm(knob).uncached.iops or 0
         title = (
-            f"{_SIZES[int(knob)]} ends the staircase at {every[-1]:,.0f} IOPS"
+            f"{_SIZES[int(knob)]} ends the rise at {every[-1]:,.0f} IOPS"
             if every[-1] < _alone(_MOST) * 0.999
             else f"{_SIZES[int(knob)]} allows {limit:,.0f} IOPS, so four disks give all they have"
         )
@@ -77,6 +80,18 @@ class NestedLesson(Lesson):
     def expected(self, knob: float) -> float:
         """IOPS of four disks."""
         return _delivered(knob, _MOST)
+
+    def posed(self) -> Exercise:
+        """As the exercises."""
+        return replace(
+            of_a_stripe(striped(_SIZES[int(self.knob.start)], "P30", _MOST), _BLOCK // KIB, IN_IOPS),
+            question=self.question,
+        )
+
+    def latencies(self, knob: float) -> Sequence[tuple[str, str, bool]]:
+        """Of the disk."""
+        setup = _setup(knob, 1)
+        return [("the disk", table_of(setup.vm, setup.disks[0]), False)]
 
     def place(self, knob: float) -> tuple[str, float]:
         """At four disks."""

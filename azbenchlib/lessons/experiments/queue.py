@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from azbenchlib.core.units import US_PER_MS, US_PER_S, format_count
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lessons.answers import IN_IOPS
-from azbenchlib.lessons.exercises.queue import QUEUES, iops_at
+from azbenchlib.lessons.check import Exercise
+from azbenchlib.lessons.exercises.queue import QUEUES, iops_at, rate_below_the_knee
 from azbenchlib.lessons.experiments.tables import FEW_DEPTHS, LADDER_DEPTHS, by_depth, notes, told
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, drive, emulated, find_fio
@@ -72,6 +74,16 @@ class QueueLesson(Lesson):
         """IOPS at the queue depth of the question."""
         return iops_at(knob, _latency_us(knob) / US_PER_MS, _ASKED)
 
+    def posed(self) -> Exercise:
+        """As the first kind of exercise."""
+        latency = _latency_us(self.knob.start) / US_PER_MS
+        return replace(rate_below_the_knee(int(self.knob.start), latency, _ASKED), question=self.question)
+
+    def latencies(self, knob: float) -> Sequence[tuple[str, str, bool]]:
+        """Of the disk."""
+        setup = _setup(knob)
+        return [("the disk", table_of(setup.vm, setup.disks[0]), False)]
+
     def place(self, knob: float) -> tuple[str, float]:
         """At the queue depth of the question."""
         return "rate", _ASKED
@@ -93,7 +105,7 @@ class QueueLesson(Lesson):
                 pd.DataFrame({"series": "rate", "x": depth, "y": rows["iops"]}),
                 pd.DataFrame({"series": "latency", "x": depth, "y": rows["lat_mean_us"]}),
             ],
-            table=told("Queue depth", [format_count(one) for one in depth], rows),
+            table=told("Queue depth", [format_count(one) for one in depth], rows, spread=False),
             value=float(rows.loc[depth == _ASKED, "iops"].iloc[0]),
             notes=notes(found),
         )

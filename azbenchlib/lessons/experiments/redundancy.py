@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -13,8 +14,9 @@ from azbenchlib.core.choices import DEFAULT_REGION
 from azbenchlib.core.units import US_PER_MS, US_PER_S, format_count, format_money
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lessons.answers import IN_IOPS
+from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.exercises.queue import iops_at
-from azbenchlib.lessons.exercises.redundancy import REDUNDANCY, monthly, total
+from azbenchlib.lessons.exercises.redundancy import REDUNDANCY, monthly, total, writes_over_zones
 from azbenchlib.lessons.experiments.tables import FEW_DEPTHS, LADDER_DEPTHS, by_depth, notes, told
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, drive, emulated, find_fio
@@ -72,6 +74,17 @@ class RedundancyLesson(Lesson):
         """IOPS of one write after the other on ZRS."""
         return _rate("zrs", knob, 1)
 
+    def posed(self) -> Exercise:
+        """As the first kind of exercise."""
+        lrs, zrs = (
+            expected_us(table, 0.0) / US_PER_MS for table in (_LRS_TABLE, _zone_table(self.knob.start))
+        )
+        return replace(writes_over_zones("P30", 1, lrs, zrs), question=self.question)
+
+    def latencies(self, knob: float) -> Sequence[tuple[str, str, bool]]:
+        """Of both redundancies."""
+        return [("LRS", _LRS_TABLE, True), ("ZRS", _zone_table(knob), True)]
+
     def place(self, knob: float) -> tuple[str, float]:
         """At a queue depth of 1."""
         return "zrs", 1
@@ -101,7 +114,7 @@ class RedundancyLesson(Lesson):
                 pd.DataFrame({"series": key, "x": depth, "y": rows["iops"]}),
                 pd.DataFrame({"series": key, "x": depth, "y": rows["lat_mean_us"]}),
             ],
-            table=told("Redundancy", names, rows),
+            table=told("Redundancy", names, rows, spread=False),
             value=float(rows.loc[asked, "iops"].iloc[0]),
             notes=notes(found),
         )

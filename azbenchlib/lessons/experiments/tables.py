@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from azbenchlib.core.units import US_PER_S, format_count, format_us
+from azbenchlib.azure.catalog.files import rows_of
+from azbenchlib.azure.catalog.latency import LATENCY_FILE, PUBLISHED
+from azbenchlib.core.units import US_PER_S, format_count, format_size, format_us
 from azbenchlib.lessons.measure import Ran
 from azbenchlib.plots.confronted import Chart
 
@@ -28,7 +30,29 @@ def by_depth(title: str, latency: bool = False) -> Chart:
     )
 
 
-def told(first: str, names: Sequence[str], rows: pd.DataFrame) -> pd.DataFrame:
+def origin(name: str, table: str, write: bool) -> str:
+    """Say where the latencies of a table come from: publication, direction, block size, year, how many.
+
+    Parameters
+    ----------
+    name : str
+        Of the disk or cache, as the figure calls it.
+    table : str
+        Of the catalogue's unloaded latencies.
+    write : bool
+        Whether it serves writes here.
+    """
+    serves = "write" if write else "read"
+    rows = [row for row in rows_of(LATENCY_FILE) if row["profile"] == table and row["serves"] in ("", serves)]
+    first, n = rows[0], len(rows)
+    if first["kind"] != PUBLISHED:
+        return f"Latency of {name}: {first['source']}, {first['date'][:4]}."
+    values = f"{n} percentiles" if n > 1 else "one value"
+    size = format_size(int(first["bs_bytes"]))
+    return f"Latency of {name}: {first['source']}; {first['ddir']}s of {size}, {first['date'][:4]}, {values}."
+
+
+def told(first: str, names: Sequence[str], rows: pd.DataFrame, spread: bool = True) -> pd.DataFrame:
     """Rates and latencies of jobs as texts, a row a job.
 
     Parameters
@@ -39,8 +63,12 @@ def told(first: str, names: Sequence[str], rows: pd.DataFrame) -> pd.DataFrame:
         What stands in it.
     rows : DataFrame
         Columns iops, lat_mean_us, p50, p99.
+    spread : bool
+        Whether percentiles are shown. In short runs of a deep queue they say more of how a throttle and the
+        end of a run are emulated than of the disk: at its end fio waits for all that is under way, and
+        starts nothing.
     """
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             first: list(names),
             "IOPS": [format_count(iops) for iops in rows["iops"]],
@@ -49,6 +77,7 @@ def told(first: str, names: Sequence[str], rows: pd.DataFrame) -> pd.DataFrame:
             "p99": [format_us(us) for us in rows["p99"]],
         }
     )
+    return table if spread else table.drop(columns=["p50", "p99"])
 
 
 def notes(*ran: Ran) -> list[str]:
@@ -58,6 +87,6 @@ def notes(*ran: Ran) -> list[str]:
         return []
     return [
         f"This machine was busy: one completion in a hundred came {format_us(late_s * US_PER_S)} late or "
-        "more, so latencies are too long, and rates at small queue depths too low. Close other programs and "
-        "measure again."
+        "more, so latencies are too long, and rates at small queue depths too low. Close other programs "
+        "and measure again."
     ]

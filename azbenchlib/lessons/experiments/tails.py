@@ -13,7 +13,8 @@ from azbenchlib.core.units import format_count, format_us
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lab.lab import Lab
 from azbenchlib.lessons.answers import IN_MILLISECONDS
-from azbenchlib.lessons.exercises.tails import TAILS
+from azbenchlib.lessons.check import Exercise, telling
+from azbenchlib.lessons.exercises.tails import TAILS, of_two
 from azbenchlib.lessons.experiments.tables import notes
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, drive, find_fio, quantiles_us
@@ -80,6 +81,27 @@ class TailsLesson(Lesson):
     def expected(self, knob: float) -> float:
         """p99 of both together."""
         return _mixed_us(knob, _ASKED)
+
+    def posed(self) -> Exercise:
+        """With the ways to make one p99 of two."""
+        fast, slow = (quantile_us(_table(key), False, _ASKED) for key in ("fast", "slow"))
+        share = self.knob.start
+        right = self.expected(share)
+        of_slow = 100 - (100 - _ASKED) / share
+        return Exercise(
+            question=self.question,
+            unit=self.unit,
+            right=right,
+            misconceptions=telling(right, of_two(fast, slow, 1 - share, share)),
+            hint="One percent of all reads is which part of those on the HDD?",
+            law="The slowest percent of all reads lies on the HDD, which serves one read in ten; so it is "
+            "the slowest tenth of the reads there",
+            working=f"about p{of_slow:g} of the HDD",
+        )
+
+    def latencies(self, knob: float) -> Sequence[tuple[str, str, bool]]:
+        """Of both disks."""
+        return [(_NAMES[key], _table(key), False) for key in ("fast", "slow")]
 
     def place(self, knob: float) -> tuple[str, float]:
         """At p99."""

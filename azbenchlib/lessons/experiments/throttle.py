@@ -8,21 +8,22 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from azbenchlib.core.units import format_count, format_us
+from azbenchlib.core.units import MS_PER_S, US_PER_MS, US_PER_S, format_count, format_us
 from azbenchlib.lab.engine.simulate import SimulatedJob, per_second, simulate
 from azbenchlib.lab.engine.virtual_machine import Machine, Options
 from azbenchlib.lab.lab import Lab
 from azbenchlib.lessons.answers import IN_MILLISECONDS
-from azbenchlib.lessons.exercises.throttle import THROTTLES
+from azbenchlib.lessons.check import Exercise, Misconception, telling
+from azbenchlib.lessons.exercises.throttle import THROTTLES, TICK_MS, ticks
 from azbenchlib.lessons.experiments.tables import notes, told
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, by_second, drive, find_fio, quantiles_us, timeline
 from azbenchlib.model import Cap, Disk, Setup
+from azbenchlib.model.unloaded_latency import table_of
 from azbenchlib.plots import Series
 from azbenchlib.plots.confronted import Chart
 
 _LIMIT = 1_100
-_TICK_S = 0.05
 _SHARES = tuple(float(share) for share in range(1, 100))
 _MARKED = (5.0, *(float(share) for share in range(10, 100, 10)), 95.0, 99.0)
 _FAR = 3  # times a latency: so much longer is another hump
@@ -37,9 +38,9 @@ class ThrottleLesson(Lesson):
 
     name = "throttle"
     question = (
-        "A disk P15 allows 1,100 IOPS through a throttle that lets I/Os pass every 50 ms; an I/O takes 2.5 "
-        "ms when nothing holds it. A program keeps 16 outstanding, so it is throttled. Half of the I/Os "
-        "take at most how many ms (the median)?"
+        "A disk P15 whose burst credits are spent allows 1,100 IOPS, through a throttle that lets I/Os pass "
+        "every 50 ms; an I/O takes 2.5 ms when nothing holds it. A program keeps 16 outstanding, so it is "
+        "throttled. Half of the I/Os take at most how many ms (the median)?"
     )
     unit = IN_MILLISECONDS
     knob = Knob(
@@ -69,7 +70,7 @@ class ThrottleLesson(Lesson):
             y_log=False,
         )
         first = _title(knob)
-        second = f"{_rate(knob):,.0f} IOPS in every second; a throttled disk varies least"
+        second = f"{_rate(knob):,.0f} IOPS in every second: as many as the throttle allows"
         return [
             LessonFigure(
                 chart=latency,
@@ -99,6 +100,40 @@ class ThrottleLesson(Lesson):
     def expected(self, knob: float) -> float:
         """The median latency."""
         return _quantiles(knob)[_SHARES.index(50.0)]
+
+    def posed(self) -> Exercise:
+        """With the ways to take a mean, a tick or a slow disk for the median."""
+        depth, own = self.knob.start, _quantiles(1.0)[_SHARES.index(50.0)]
+        right = self.expected(depth)
+        candidates = [
+            Misconception(
+                "the mean for the median",
+                depth / _LIMIT * US_PER_S,
+                "Outstanding ÷ limit is the mean latency. A few I/Os that wait long make the mean, and half "
+                "of the I/Os may be much faster.",
+            ),
+            *ticks(own / US_PER_MS),
+            Misconception(
+                "each waits for all others",
+                depth * own,
+                "The disk works on many at once; what makes I/Os wait is the limit.",
+            ),
+        ]
+        return Exercise(
+            question=self.question,
+            unit=self.unit,
+            right=right,
+            misconceptions=telling(right, candidates),
+            hint="Which I/Os wait at all, and which pass at once after each tick?",
+            law="At the start of each tick the allowance lets I/Os pass at the pace of the disk, until it "
+            "is used up; only those that come then wait for the next tick, and they are fewer than half",
+            working="half of the I/Os pass without waiting, in the time of the disk",
+        )
+
+    def latencies(self, knob: float) -> Sequence[tuple[str, str, bool]]:
+        """Of the disk."""
+        setup = _setup()
+        return [("the disk", table_of(setup.vm, setup.disks[0]), False)]
 
     def place(self, knob: float) -> tuple[str, float]:
         """At the median."""
@@ -156,7 +191,7 @@ def _setup() -> Setup:
 
 
 def _options(seed: int) -> Options:
-    return Options(tick_s=_TICK_S, seed=seed)
+    return Options(tick_s=TICK_MS / MS_PER_S, seed=seed)
 
 
 @lru_cache

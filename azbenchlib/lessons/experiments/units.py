@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from azbenchlib.core.units import KIB, MB, MIB, format_count, format_mbps, format_size, format_us
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lessons.answers import IN_IOPS
-from azbenchlib.lessons.exercises.units import UNIT_MAKERS
+from azbenchlib.lessons.check import Exercise
+from azbenchlib.lessons.exercises.units import UNIT_MAKERS, rate_of_large_blocks
 from azbenchlib.lessons.experiments.tables import notes
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, drive, emulated, find_fio
 from azbenchlib.model import Cap, Disk, Load, Setup, ceilings, deliver
+from azbenchlib.model.unloaded_latency import table_of
 from azbenchlib.plots import Series
 from azbenchlib.plots.confronted import Chart
 
@@ -67,6 +70,15 @@ class UnitsLesson(Lesson):
     def expected(self, knob: float) -> float:
         """IOPS at the block size of the question."""
         return _iops(knob, _ASKED)
+
+    def posed(self) -> Exercise:
+        """As the first kind of exercise."""
+        return replace(rate_of_large_blocks(_LIMIT_IOPS, 200, _ASKED // KIB), question=self.question)
+
+    def latencies(self, knob: float) -> Sequence[tuple[str, str, bool]]:
+        """Of the disk."""
+        setup = _setup(knob)
+        return [("the disk", table_of(setup.vm, setup.disks[0]), False)]
 
     def place(self, knob: float) -> tuple[str, float]:
         """At the block size of the question."""

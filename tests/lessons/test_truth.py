@@ -1,0 +1,163 @@
+"""What lessons and documents say is what the model, the catalogue or a dataset gives."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from azbenchlib.azure.catalog.latency import HOST_CACHE, percentiles
+from azbenchlib.core.units import KIB, MB, MIB, US_PER_S
+from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
+from azbenchlib.lab.engine.virtual_machine import Machine, Options
+from azbenchlib.lessons.answers import IN_IOPS
+from azbenchlib.lessons.course import COURSE, LessonEntry, entry_of, open_lesson
+from azbenchlib.lessons.exercises.burst import bucket_of
+from azbenchlib.lessons.exercises.nested import striped
+from azbenchlib.lessons.experiments import caches, queue, throttle
+from azbenchlib.model import VM, Cap, Disk, Load, Setup, deliver
+from azbenchlib.model.credits import BURST_S
+from azbenchlib.model.io_path import legs
+from azbenchlib.report import execute
+from azbenchlib.views.start import Start
+
+DOCS = Path(__file__).parents[2] / "docs"
+EACH = pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.name)
+SEEDS = range(200)
+
+
+def prose(name: str) -> str:
+    cells = nbformat.read(execute.find_notebook(f"lessons/{entry_of(name).notebook}"), as_version=4).cells
+    return "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+def test_numbers_of_lesson_1() -> None:
+    text = prose("units")
+    rows = Start(["azure-local-disks-2020"]).results().data
+    assert 59_200 in set(rows["iops"].dropna())
+    assert f"59,200 × 8,192 bytes are {59_200 * 8 * KIB / MB:.0f} MB/s" in text
+    assert f"error of {100 * (KIB / 1000 - 1):.1f} % or {100 * (MIB / MB - 1):.1f} %" in text
+
+
+def test_numbers_of_lesson_2() -> None:
+    text = prose("queue")
+    assert f"2.2 ms each, there are {US_PER_S / queue._latency_us(5_000):.0f} IOPS" in text
+    assert f"4 outstanding ÷ 45,000 per second are {4 / 45_000 * US_PER_S:.0f} µs" in text
+    assert f"16 workers the same latency allows {16 * 45_000 // 4:,} IOPS" in text
+
+
+def test_numbers_of_lesson_3() -> None:
+    text, ios = prose("throttle"), throttle._simulated(16)
+    later = ios.loc[ios["t_s"] > 1, "lat_us"]
+    median, slow = np.percentile(later, [50, 80])
+    assert 0.25 < (later > 10 * median).mean() < 1 / 3 and round(slow / median) == 17
+    assert "more than a quarter of the I/Os take about seventeen times as long" in text
+    assert f"average read takes {later.mean() / 1e3:.1f} ms" in text
+    assert f"1,024 ÷ 3,499 per second is {1_024 / 3_499 * 1e3:.0f} ms" in text
+
+
+def test_numbers_of_lesson_4() -> None:
+    text = prose("nested")
+    cap = striped("D8s_v3", "P30", 4).vm.uncached
+    full = f"{cap.burst_iops:,.0f} IOPS and {(cap.burst_bytes_per_s or 0) / MB:.0f} MB/s"
+    assert f"a D8s_v3 allows {full} for half an hour" in text
+    assert f"then {cap.iops:,.0f} and {(cap.bytes_per_s or 0) / MB:.0f}." in text and BURST_S == 1_800
+    cached = striped("D8s_v3", "P30", 4).vm.cached.bytes_per_s or 0
+    assert f"{cached / MB:g} for a D8s_v3" in text
+
+
+def test_numbers_of_lesson_5() -> None:
+    text, p4 = prose("burst"), bucket_of("P4")
+    assert f"({p4.burst:,.0f} − {p4.base:,.0f}) × 1,800 s, {p4.capacity / 1e6:.2f} million I/Os" in text
+    # while it bursts, a run of a minute draws what is above the base limit
+    assert f"the run took {100 * (3_499 - p4.base) * 60 / p4.capacity:.1f} % of it" in text
+    bursting = [
+        t for t in ("P4", "P10", "P15", "P20", "P30") if striped("D8s_v3", t, 1).disks[0].cap.burst_iops
+    ]
+    assert f"Premium SSDs up to {bursting[-1]} may go above" in text
+
+
+def test_numbers_of_lesson_6() -> None:
+    text, cold, warm = prose("caches"), caches._rate(0.0), caches._rate(1.0)
+    assert f"look {warm / cold:.0f} times faster" in text
+    assert (
+        1.5 < caches._rate(0.5) / cold < 2
+        and "with half of the data cached the rate not even doubles" in text
+    )
+    assert warm - caches._rate(0.9) > caches._rate(0.9)  # the last tenth brings more than all the rest
+    assert 45 < percentiles(HOST_CACHE, True)[50.0] < 55 and "in some fifty" in text
+    one = open_lesson("caches")
+    warm_s = [
+        next(
+            w.t_s
+            for w in caches._curve(share, one._blocks(), one._end_s())
+            if w.iops >= 0.99 * one.expected(share)
+        )
+        for share in (0.1, 1.0)
+    ]
+    assert warm_s[1] > 5 * warm_s[0] and "the larger the cache and the slower the misses, the longer" in text
+
+
+def test_a_miss_counts_in_the_limits_of_the_disk_and_in_the_uncached_ones_of_the_vm() -> None:
+    vm = VM(cached=Cap(iops=3), uncached=Cap(iops=2))
+    setup = Setup(vm, (Disk(name="data", caching="ReadOnly", cap=Cap(iops=1)),))
+    passed = {
+        leg.scope for leg in legs(vm, setup.volumes()[0], Load(volume="data", bs_bytes=KIB, cache_hit=0.0))
+    }
+    text = " ".join((DOCS / "explanation.md").read_text().split())
+    assert {"disk", "vm_uncached"} <= passed
+    assert "counts in the limits of the disk and in the uncached limits of the VM as well" in text
+
+
+@EACH
+def test_the_answer_of_each_exercise_holds_in_the_state_that_its_question_tells(entry: LessonEntry) -> None:
+    for seed in SEEDS:
+        exercise = open_lesson(entry.name).exercise_of(seed)
+        text = exercise.question
+        tiers = re.findall(r"\b(P\d+)\b", text)
+        if any(striped("D8s_v3", tier, 1).disks[0].cap.burst_iops for tier in tiers) and "USD" not in text:
+            assert "credits" in text, text
+        stripe = re.search(
+            r"(\d+) disks (P\d+) are striped on a VM of the size (\w+),.* blocks of (\d+) KiB", text
+        )
+        if stripe is None:
+            continue
+        state = re.search(
+            r"burst credits of (?:disks and VM|the VM \(a P\d+ has none\)) are (full|spent)\. ", text
+        )
+        assert state, text
+        full = state[1] == "full"
+        setup = striped(stripe[3], stripe[2], int(stripe[1]))
+        loads = [Load(volume=one.name, bs_bytes=int(stripe[4]) * KIB) for one in setup.volumes()]
+        got = deliver(setup, loads, bursting=full)
+        assert exercise.right == (got.iops if exercise.unit is IN_IOPS else got.bytes_per_s)
+
+
+@EACH
+def test_a_lesson_tells_whose_latencies_it_shows(entry: LessonEntry) -> None:
+    one = open_lesson(entry.name, quick=True)
+    shown = " ".join(re.sub(r"<[^>]+>", " ", one.confront(one.knob.start).html).split())
+    for name, _, write in one.latencies(one.knob.start):
+        told = re.search(
+            rf"Latency of {name}: (\S+): .*?; (read|write)s of (\d) KiB, 20\d\d, (one value|\d+ percentiles)",
+            shown,
+        )
+        assumed = re.search(rf"Latency of {name}: our assumption", shown)
+        assert assumed or (told and (told[2] == "write" or not write))
+
+
+@pytest.mark.parametrize("depth", [1, 8, 16, 64])
+def test_rates_and_means_are_the_same_with_and_without_ticks(depth: int) -> None:
+    assert throttle._options(1).tick_s == 0.05
+    setup, job = throttle._setup(), SimulatedJob(volume="data", queue_depth=depth)
+    ticks, smooth = (
+        simulate(Machine(setup, Options(tick_s=tick, seed=1)), job, 20.0) for tick in (0.05, 0.0)
+    )
+    assert len(ticks) == pytest.approx(len(smooth), rel=0.01)
+    means = [ios.loc[ios["t_s"] > 1, "lat_us"].mean() for ios in (ticks, smooth)]
+    assert means[0] == pytest.approx(means[1], rel=0.01)
+    for name in ("queue", "redundancy"):
+        assert "Rates and means are the same with either" in prose(
+            name
+        ) or "throttle is that of lesson 2" in prose(name)
