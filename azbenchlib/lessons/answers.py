@@ -54,8 +54,7 @@ _ABOUT = re.compile(r"^(?:=|~|≈|about|approx\.?|approximately|around|ca\.?|rou
 _PER_SECOND = re.compile(r"\s{0,9}(?:/\s{0,9}(?:s|sec|second)|per\s{1,9}sec(?:ond)?|ps)$", re.IGNORECASE)
 _PER_PERIOD = re.compile(r"\s{0,9}(?:/|per|a)\s{0,9}(?:h|hour|month|mo)$", re.IGNORECASE)
 # As the questions write numbers: a comma (or a blank, _ or ') groups thousands, never after a leading 0; a
-# point is
-# decimal, and so is a comma that groups nothing.
+# point is decimal, and so is a comma that groups nothing.
 _NUMBER = re.compile(
     r"^([+-]?)((?:[1-9]\d{0,2}(?:[,_'\s\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:[.,]\d+)?|[.,]\d+)"
     r"(e[+-]?\d{1,2})?\s*(.*)$",
