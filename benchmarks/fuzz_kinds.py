@@ -22,7 +22,7 @@ from azbenchlib.azure.catalog import skus
 from azbenchlib.azure.documents import AzDisk, AzVm
 from azbenchlib.azure.prices import book, items
 from azbenchlib.campaign import lock, status
-from azbenchlib.campaign.detect import imds
+from azbenchlib.campaign.detect import devices
 from azbenchlib.campaign.detect.detect import _detected
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.journal import JOURNAL_FILE
@@ -310,7 +310,7 @@ _IMDS = {
 
 
 def _read_imds(folder: Path, data: bytes, _: bool) -> None:
-    _detected(imds.described(data, "http://x"), folder)
+    _detected(devices.described(data, "http://x"), folder)
 
 
 def _read_probe(folder: Path, data: bytes, _: bool) -> None:

@@ -19,8 +19,8 @@ from ways_to_hosts import nothing_left
 
 from azbenchlib.azure.kubernetes import Pod, VolumeClaim
 from azbenchlib.campaign import experiment
-from azbenchlib.campaign.detect import kubectl, pod
-from azbenchlib.campaign.detect.kubectl import PodAddress, pod_address
+from azbenchlib.campaign.detect import pod
+from azbenchlib.campaign.detect.pod import PodAddress, pod_address
 from azbenchlib.campaign.experiment import Todo
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.workloads.grid import matrix
@@ -278,7 +278,7 @@ def test_an_answer_that_is_none_is_refused(script: str, said: str, program: Path
 def test_no_answer_leaves_all_open(
     script: str, why: str, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kubectl, "KUBECTL_S", 0.3)
+    monkeypatch.setattr(pod, "KUBECTL_S", 0.3)
     program.write_text(f"#!/bin/sh\n{script}\n")
     begun = time.monotonic()
     found = pod.described(PodAddress(kubectl=(str(program),), pod="one"), ("/data",))

@@ -17,11 +17,11 @@ from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.planning.plan import StoredPlan
 from azbenchlib.campaign.safety import words_for_device, words_for_directory
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
-from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
-from azbenchlib.campaign.workloads.fio import Fio
+from azbenchlib.campaign.workloads.grid import LAYOUT
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.campaign.workloads.limits import RunLimits
+from azbenchlib.campaign.workloads.program import Fio
 from azbenchlib.core.errors import UnsafeTargetError
 from azbenchlib.core.units import format_size
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.retries import Patience
-from azbenchlib.campaign.archives import LARGEST_OUTPUT, unpack
+from azbenchlib.campaign.outputs import LARGEST_OUTPUT, unpack
 from azbenchlib.campaign.targets.azure import guest
-from azbenchlib.campaign.targets.azure.container import Container
+from azbenchlib.campaign.targets.azure.container import Container, ResultsDisk
 from azbenchlib.campaign.targets.azure.guest import GuestOutput
-from azbenchlib.campaign.targets.azure.results_disk import ResultsDisk
 from azbenchlib.campaign.targets.azure.steps import Measure
 from azbenchlib.campaign.targets.azure.vm import Script, Vm
 from azbenchlib.core.errors import AzbenchError

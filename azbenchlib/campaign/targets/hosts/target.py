@@ -8,22 +8,19 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, Self
 
 from azbenchlib.campaign import device_guard, outputs, safety
-from azbenchlib.campaign.archives import LARGEST_OUTPUT, write
 from azbenchlib.campaign.detect import pod
-from azbenchlib.campaign.detect.kubectl import pod_address
+from azbenchlib.campaign.detect.pod import pod_address
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.host import Storage, ram_bytes
+from azbenchlib.campaign.outputs import LARGEST_OUTPUT, write
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import MeasurementRun, Request
 from azbenchlib.campaign.targets.hosts import host
-from azbenchlib.campaign.targets.hosts.plan import HostPlan, look
-from azbenchlib.campaign.targets.hosts.prefix import PrefixTransport
-from azbenchlib.campaign.targets.hosts.ssh import SshTransport
-from azbenchlib.campaign.targets.hosts.transport import PATIENCE_S, Transport
+from azbenchlib.campaign.targets.hosts.host import HostPlan, look
+from azbenchlib.campaign.targets.hosts.transport import PATIENCE_S, PrefixTransport, SshTransport, Transport
 from azbenchlib.campaign.targets.one_target import OneTarget, OneTargetMeasurement
-from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
-from azbenchlib.campaign.workloads.grid import check_names
+from azbenchlib.campaign.workloads.grid import LAYOUT, check_names
 from azbenchlib.campaign.workloads.limits import RunLimits, ended_after
 from azbenchlib.campaign.workloads.program import GIVEN_UP
 from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError

@@ -16,15 +16,13 @@ from azbenchlib.campaign import outputs, safety
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import Request
 from azbenchlib.campaign.targets.hosts import host
-from azbenchlib.campaign.targets.hosts.plan import HostPlan, look
+from azbenchlib.campaign.targets.hosts.host import HostPlan, look
 from azbenchlib.campaign.targets.hosts.target import HostRun, transports
 from azbenchlib.campaign.targets.hosts.transport import PATIENCE_S, Transport
 from azbenchlib.campaign.targets.one_target import OneTarget, OneTargetMeasurement
-from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads import program
-from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
-from azbenchlib.campaign.workloads.grid import Workload, check_names
+from azbenchlib.campaign.workloads.grid import LAYOUT, Workload, check_names
 from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.temporary import new_folder
@@ -70,7 +68,7 @@ class HostsTarget(OneTarget[HostPlan]):
     transports: Sequence[Transport]
     title: str = "Measured on several hosts"
     _members: list[_Member] = field(default_factory=list, init=False)
-    _fio: tool.Fio = field(init=False)
+    _fio: program.Fio = field(init=False)
     _open: ExitStack = field(default_factory=ExitStack, init=False)
     _sockets: Path = field(init=False)
 
@@ -88,7 +86,7 @@ class HostsTarget(OneTarget[HostPlan]):
             raise InputError(
                 f"workload '{other[0]}': several hosts at once run workloads of fio given by options"
             )
-        self._fio = tool.find()
+        self._fio = program.find()
         try:
             return self._planned()
         except BaseException:  # what is refused is not released either
