@@ -61,35 +61,22 @@ _SILENT = {
 
 @dataclass(frozen=True, kw_only=True)
 class Az:
-    """The program, and where its calls are logged.
+    """The program, and where its calls are logged."""
 
-    Parameters
-    ----------
-    path : str
-        The program.
-    log : Path, optional
-        A file that gets a JSON object a line for each call: ``at``, ``command``, ``seconds``, ``status``,
-        and of a failed one ``error``. Ids, e-mail addresses and secrets are masked, and a long script
-        is told once; what az answers is not in it.
-    environment : mapping, optional
-        Environment variables for az, instead of this process's own.
-    subscription : str
-        Id of the subscription that every call is about; empty: the one that az is set to at that moment.
-    must_log : bool
-        Whether a call fails whose line cannot be written to the log.
-    end : EndOfRun
-        After which no call is waited for.
-    patience : Patience
-        How long faults that pass by themselves are waited for; default: those of the sign-in service alone,
-        for then no call was made.
-    """
-
-    path: str
+    path: str  # the program
+    # A file that gets a JSON object a line for each call: ``at``, ``command``, ``seconds``, ``status``, and
+    # of a failed one ``error``. Ids, e-mail addresses and secrets are masked, and a long script is told once;
+    # what az answers is not in it
     log: Path | None = None
+    # Environment variables for az, instead of this process's own
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
+    # Id of the subscription that every call is about; empty: the one that az is set to at that moment
     subscription: str = ""
-    must_log: bool = True
+    must_log: bool = True  # whether a call fails whose line cannot be written to the log
+    # How long faults that pass by themselves are waited for; default: those of the sign-in service alone, for
+    # then no call was made
     patience: Patience = field(default_factory=Patience)
+    # After which no call is waited for
     end: EndOfRun = field(default_factory=EndOfRun, compare=False)  # shared by all that are made of this one
     told: list[str] = field(default_factory=list, repr=False, compare=False)  # long arguments that are logged
 

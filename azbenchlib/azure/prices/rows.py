@@ -76,35 +76,18 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """One row of a price book.
-
-    Parameters
-    ----------
-    meter : Meter
-    name : str
-        Of the meter or the VM size, as Azure spells it.
-    region, currency : str
-    unit_price : Decimal
-        As the source prints it, above zero.
-    unit : str
-        Such as 1/Month, 1 GiB/Hour or 10K; of a reservation, 1 Year or 3 Years where the price is for all
-        of it.
-    as_of : str
-        ISO day on which it was read.
-    source_id : str
-    valid_to : str
-        ISO day on which it no longer held; empty: not known to have changed.
-    """
+    """One row of a price book."""
 
     meter: Meter
-    name: str
+    name: str  # of the meter or the VM size, as Azure spells it
     region: str
     currency: str
-    unit_price: Decimal
+    unit_price: Decimal  # as the source prints it, above zero
+    # Such as 1/Month, 1 GiB/Hour or 10K; of a reservation, 1 Year or 3 Years where the price is for all of it
     unit: str
-    as_of: str
+    as_of: str  # ISO day on which it was read
     source_id: str
-    valid_to: str = ""
+    valid_to: str = ""  # ISO day on which it no longer held; empty: not known to have changed
 
     @property
     def per(self) -> Unit:

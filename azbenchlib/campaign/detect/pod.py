@@ -61,10 +61,25 @@ class PodAddress:
 
 
 def pod_address(words: Sequence[str]) -> PodAddress | None:
-    """The pod that ``kubectl … exec …`` names, whatever runs kubectl; None: no such command, or no pod.
+    """The pod that ``kubectl … exec …`` names, whatever runs kubectl; None: no such command, or no pod."""
+    named = _named(words)
+    is_pod = named is not None and named[1] in _PODS
+    return named[0] if named and is_pod else None
 
-    ``deploy/OBJECT_NAME`` and the like name none, for kubectl picks one of several.
-    """
+
+def check_one_pod(words: Sequence[str], target: str) -> None:
+    """Refuse ``kubectl exec deploy/NAME`` and the like, for which kubectl picks a pod anew at each call."""
+    named = _named(words)
+    if named and named[1] not in _PODS:
+        several = f"{named[1]}/{named[0].pod}"
+        raise InputError(
+            f"{target}: kubectl picks one of the pods of {several} anew at each call, so a run could lie in "
+            "several of them; name one pod, as `kubectl get pods` lists them"
+        )
+
+
+def _named(words: Sequence[str]) -> tuple[PodAddress, str] | None:
+    """What ``kubectl exec`` is to run in, and of what kind that is; None: words that name nothing."""
     start = next((n for n, word in enumerate(words, 1) if PurePath(word).stem == "kubectl"), len(words))
     kept, rest = list(words[:start]), list(words[start:])
     places, container = [], ""
@@ -80,8 +95,8 @@ def pod_address(words: Sequence[str]) -> PodAddress | None:
     if len(places) < 2 or places[0] != EXEC:
         return None
     kind, _, pod = places[1].rpartition("/")
-    is_pod = kind in _PODS and OBJECT_NAME.fullmatch(pod)
-    return PodAddress(kubectl=tuple(kept), pod=pod, container=container) if is_pod else None
+    named = OBJECT_NAME.fullmatch(pod) and (kind in _PODS or OBJECT_NAME.fullmatch(kind))
+    return (PodAddress(kubectl=tuple(kept), pod=pod, container=container), kind) if named else None
 
 
 def _option(word: str, rest: list[str]) -> tuple[str, str | None]:

@@ -115,23 +115,13 @@ OneRun = MeasurementRun[OnePlan, OneTargetMeasurement]
 
 @dataclass(kw_only=True)
 class OneTarget(Target[OnePlan, OneTargetMeasurement]):
-    """Where all workloads drive one directory or one device.
-
-    Parameters
-    ----------
-    workloads : sequence of Workload, JobFile or Iozone
-        Run in this order, never at the same time.
-    title : str
-        Title of the dataset.
-    allow_unsafe : str
-        The words that permit a target which would be refused; the refusal names them.
-    """
+    """Where all workloads drive one directory or one device."""
 
     where_data_is: ClassVar[str] = ""  # in the words of progress
     directory: Path | str | None
-    workloads: Sequence[AnyWorkload]
-    title: str
-    allow_unsafe: str = ""
+    workloads: Sequence[AnyWorkload]  # run in this order, never at the same time
+    title: str  # title of the dataset
+    allow_unsafe: str = ""  # the words that permit a target which would be refused; the refusal names them
     reached: str = ""  # how the machine is reached, in the words of the manifest
     _laid_out: bool = field(default=False, init=False)
 

@@ -13,6 +13,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, ClassVar, Self
 
 from azbenchlib.campaign import outputs, safety
+from azbenchlib.campaign.detect.pod import pod_address
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import Request
 from azbenchlib.campaign.targets.hosts import host
@@ -50,19 +51,7 @@ class _Member:
 
 @dataclass(kw_only=True)
 class HostsTarget(OneTarget[HostPlan]):
-    """Measure on several hosts at the same time.
-
-    Parameters
-    ----------
-    transports : sequence of Transport
-        That lead to the hosts.
-    directory : str
-        A directory that each of them has; empty: the home of the login.
-    workloads : sequence of Workload
-        Run in this order, each on all hosts together.
-    title, allow_unsafe
-        As for :class:`~azbenchlib.campaign.targets.one_target.OneTarget`.
-    """
+    """Measure on several hosts at the same time; `directory` is one that each of them has, or their homes."""
 
     where_data_is: ClassVar[str] = " on each host"
     transports: Sequence[Transport]
@@ -103,6 +92,11 @@ class HostsTarget(OneTarget[HostPlan]):
             )
         where = "+".join(member.plan.where for member in self._members)
         notes = list(dict.fromkeys(note for member in self._members for note in member.plan.notes))
+        if any(pod_address(transport.command()) for transport in self.transports):
+            notes.append(
+                "Several pods were measured at once, and the cluster is asked about one alone: their VMs and "
+                "disks are not known."
+            )
         return first.model_copy(update={"where": where, "notes": notes})
 
     def _member(self, name: str, transport: Transport) -> _Member:
