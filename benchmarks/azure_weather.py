@@ -40,7 +40,8 @@ from fake_azure.machines import remove_machine, restart  # noqa: E402
 from fake_azure.server import Server  # noqa: E402
 
 from azbenchlib import campaign  # noqa: E402
-from azbenchlib.azure import deadlines, retries  # noqa: E402
+from azbenchlib.azure import az as deadlines  # noqa: E402
+from azbenchlib.azure import retries  # noqa: E402
 from azbenchlib.azure.az_errors import Passing  # noqa: E402
 from azbenchlib.campaign.progress import Progress  # noqa: E402
 from azbenchlib.campaign.targets.azure import outcome, steps, target, vm  # noqa: E402

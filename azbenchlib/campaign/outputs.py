@@ -1,4 +1,4 @@
-"""The outputs of one workload: whole or not, and where they are kept."""
+"""The outputs of one workload: whole or not, where they are kept, and how they are unpacked."""
 
 import io
 import tarfile

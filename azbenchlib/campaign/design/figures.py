@@ -1,4 +1,21 @@
-"""Figures of a run that a measurement file can name, and how they are read from its output."""
+"""Figures of a run that a measurement file can name, how closely they are known, and when a run counts.
+
+Their intervals may be looked at after each run: 95 % hold at all looks together. They are those of the mean
+of a normal quantity whose mean and spread are unknown, from a t-statistic that is mixed over effects: with
+``x = t² / (n - 1)`` and ``k = 1 + SPREAD n``, ``((1 + x) / (1 + x / k)) ** (n / 2) / sqrt(k)`` is a
+martingale where the mean is the true one, so it rarely ever exceeds a bound; all means at which it does not
+are in the interval. A look after each run makes Student's interval miss far more often than it says.
+
+Sources: H. Wang and A. Ramdas, Anytime-valid t-tests and confidence sequences for Gaussian means with unknown
+variance, arXiv:2310.03722, 2023 (the Gaussian mixture); T. L. Lai, Annals of Statistics 4, 1976. Their bound
+holds for ever; here the number of looks is limited, so the bound is the one that 5 % of 200,000 simulated
+series of that length exceed at some look from the third on (``benchmarks/sequential_intervals.py``).
+
+Warm-up: a workload is run until two runs one after the other agree, and counts from then on. What is cold in
+the first runs, a host cache above all, then is in no figure. The runs before are kept, but are no part of the
+dataset. Whether the runs that count are steady in themselves is judged elsewhere, by
+:mod:`azbenchlib.analysis.over_time.steady`.
+"""
 
 import math
 import re

@@ -2,6 +2,8 @@
 
 A cluster tells it, or a file with what ``kubectl get`` printed; no names and identifiers of either are kept.
 What a measurement file states of the disk counts before what the cluster tells.
+
+kubectl is run with the words of the command that say which cluster and namespace, never by a shell.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What to run: workloads, and the grid of them."""
+"""What to run: workloads, the grid of them, and their command lines of fio."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

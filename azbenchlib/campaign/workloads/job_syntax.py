@@ -1,4 +1,4 @@
-"""The lines of a fio job file, read so strictly that fio cannot see anything else in them.
+"""The lines of a fio job file, read so strictly that fio sees nothing else, and how much its jobs write.
 
 fio reads at most 4,095 bytes at a time, ends a text at a zero byte, takes ``;`` and ``#`` for a comment
 wherever they stand, cuts the last character off a section's line whatever it is, and takes every line that
@@ -7,6 +7,15 @@ alone on its line; the rest is refused.
 
 Source: fio ``init.c`` (``__parse_jobs_ini``), read at fio-3.41; a test compares what is read here with what
 ``fio --showcmd`` tells.
+
+How much data its jobs write at most is computed as fio does before it lays them out. A file of a job is as
+large as ``filesize`` says, or as its part of ``size``, behind ``offset``; a percentage of ``size`` is one of
+that. Jobs write files of their own, unless ``filename`` has them share some, where each begins behind the one
+before by ``offset_increment``, or by what is there with ``file_append``.
+
+Source: fio ``filesetup.c`` (``setup_files``, ``extend_file``) and ``parse.c`` (``str_to_decimal``), fio-3.33;
+a test compares it with what fio writes. Of a list or a range, the largest value counts, and units are binary,
+so it is never too little.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The kinds of workloads that a measurement file can name."""
+"""The kinds of workloads that a measurement file can name, and what its lists stand for."""
 
 from collections.abc import Iterator, Mapping
 from itertools import product

@@ -1,4 +1,4 @@
-"""Running a program of a benchmark, no longer than it may take; nothing of it outlives azbench."""
+"""Running fio, or another program, no longer than it may take; nothing of it outlives azbench."""
 
 import os
 import platform

@@ -12,7 +12,8 @@ from fake_azure.skus import restrict
 from waiting import PATIENCE_S
 
 from azbenchlib import campaign
-from azbenchlib.azure import deadlines, retries
+from azbenchlib.azure import az as deadlines
+from azbenchlib.azure import retries
 from azbenchlib.campaign.targets.azure import money
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError
 from azbenchlib.dataset.dataset import Dataset

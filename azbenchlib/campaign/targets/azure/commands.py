@@ -1,4 +1,4 @@
-"""The commands of az that a measurement needs, each as an argument list with full flag names.
+"""The commands of az that a measurement needs, each as an argument list, and how what they make is called.
 
 Nothing here runs anything. Source of the flags: `az COMMAND --help`, azure-cli 2.91, 2026. What az would
 choose by itself and has changed over the years is always said: size, image, security type, network

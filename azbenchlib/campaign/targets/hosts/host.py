@@ -1,4 +1,7 @@
-"""Scripts for the host, and what they answer. The shell functions are in ``host.sh`` beside this file."""
+"""Scripts for a host, what they answer, and the plan that is made of it.
+
+The shell functions are in ``host.sh`` beside this file.
+"""
 
 import hashlib
 import io

@@ -1,4 +1,8 @@
-"""How scripts reach a host, whatever leads there: they go in, and what they print comes back."""
+"""How scripts reach a host, by ssh or behind a command: they go in, and what they print comes back.
+
+With ssh, a master connection on a private socket carries all scripts. It is made anew where it broke, and
+nobody is ever asked for a password: a key, or an agent, lets us in.
+"""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What is emulated and measured: setups with their workloads, and what has to be remembered about it."""
+"""What is emulated and measured: setups with their workloads, made slower and shorter, and what is noted."""
 
 import math
 import re
