@@ -188,16 +188,18 @@ def test_a_file_may_gain_and_lose_workloads_but_not_change_them(tmp_path, change
 
 def test_a_lease_holds_while_it_is_renewed_and_its_process_lives():
     now = datetime.now(UTC)
-    own = orphans.tags(now)
+    own = orphans.lease_tags(now)
     with subprocess.Popen(["sleep", "60"]) as other:
-        others = {**own, orphans.HOLDER: orphans.holder(other.pid)}
-        assert orphans.is_held(others, now)
-        assert not orphans.is_held(others, now + timedelta(seconds=orphans.LEASE_S + 1))
+        others = {**own, orphans.HOLDER: orphans.lease_holder(other.pid)}
+        assert orphans.is_leased(others, now)
+        assert not orphans.is_leased(others, now + timedelta(seconds=orphans.LEASE_S + 1))
         other.kill()
         os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
-        assert not orphans.is_held(others, now)  # it has ended, and is listed as long as nobody waits for it
-    assert not orphans.is_held(others, now)
-    assert not orphans.is_held(own, now)  # by this process itself
-    assert orphans.is_held({**own, orphans.HOLDER: f"elsewhere-{os.getpid()}-1"}, now)
+        assert not orphans.is_leased(
+            others, now
+        )  # it has ended, and is listed as long as nobody waits for it
+    assert not orphans.is_leased(others, now)
+    assert not orphans.is_leased(own, now)  # by this process itself
+    assert orphans.is_leased({**own, orphans.HOLDER: f"elsewhere-{os.getpid()}-1"}, now)
     for odd in ({}, {orphans.LEASE: "soon"}, {orphans.LEASE: ""}):
-        assert not orphans.is_held(odd, now)
+        assert not orphans.is_leased(odd, now)

@@ -157,10 +157,10 @@ def test_a_vm_in_the_place_of_an_evicted_one_has_what_that_one_had(many):
     steps = _steps(many)
     seen = 0
     for at in range(len(steps)):
-        made = cloud_plan.made_at(steps, at)
+        made = cloud_plan.place_of_vm(steps, at)
         if made is None:
             continue
-        again = cloud_plan.again(steps, made, at)
+        again = cloud_plan.steps_again(steps, made, at)
         assert cloud_plan.is_spot(again[0]) and again[0] == steps[made]
         assert _there(again) == _there(steps[:at])
         assert len([one for one in again if isinstance(one, Call) and "auto-shutdown" in one.argv]) == (
@@ -171,8 +171,8 @@ def test_a_vm_in_the_place_of_an_evicted_one_has_what_that_one_had(many):
         seen += 1
     assert seen > 30
     deleted = next(n for n, one in enumerate(steps) if isinstance(one, Call) and "delete" in one.argv)
-    assert cloud_plan.made_at(steps, deleted) is not None
-    assert cloud_plan.made_at(steps, deleted + 1) is None
+    assert cloud_plan.place_of_vm(steps, deleted) is not None
+    assert cloud_plan.place_of_vm(steps, deleted + 1) is None
 
 
 def test_only_the_rest_of_the_setup_that_is_measured_is_rested_again(tmp_path):
@@ -186,7 +186,7 @@ def test_only_the_rest_of_the_setup_that_is_measured_is_rested_again(tmp_path):
     places = [n for n, one in enumerate(steps) if isinstance(one, Measure)]
     rests = {}
     for at in places:
-        again = cloud_plan.again(steps, cloud_plan.made_at(steps, at), at)
+        again = cloud_plan.steps_again(steps, cloud_plan.place_of_vm(steps, at), at)
         rests[steps[at].setup.name] = [one.seconds for one in again if isinstance(one, Rest)]
     assert rests == {"first": [5], "second": [7], "third": []}
 

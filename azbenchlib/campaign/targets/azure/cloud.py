@@ -43,6 +43,9 @@ _REFUSALS, _ZONES = ("BadRequest", "InvalidParameter"), re.compile(r"\bzones?\b"
 # the group of a dead run half an hour before.
 LEAST_LEFT_S = 10800
 SLICE_S = 60.0  # of a rest, between looks at the lease
+LAG_S, MONITOR_PAUSE_S = 300.0, 15.0  # until the figures of a minute are there, and between looks
+_CLOSE_S = 120.0  # so long before the end the last figure may be
+METRIC_FILES = {"vm": commands.VM_METRICS, "disks": commands.DISK_METRICS}
 
 
 @dataclass(kw_only=True)
@@ -119,7 +122,7 @@ class Cloud:
     def hold(self) -> None:
         """Take the lease, and put the VM's own end off while the run is alive; a refusal is told, no more."""
         now = datetime.now(UTC)
-        calls = self._tagged(orphans.tags(now))
+        calls = self._tagged(orphans.lease_tags(now))
         ends = datetime.fromisoformat(self.run.plan.expires) if self.run.plan.expires else None
         if ends and self._latest and ends - now < timedelta(seconds=LEAST_LEFT_S):
             ends = now + timedelta(seconds=2 * LEAST_LEFT_S)
@@ -215,6 +218,46 @@ class Cloud:
             urn = ":".join(str(image.get(part)) for part in ("publisher", "offer", "sku"))
             self.run.note(f"{vm} was made of the image {urn}:{version}.")
 
+    def note_window(self, step: Measure) -> None:
+        """Note when a setup is measured on which VM, where a workload lasts long enough."""
+        if step.workload.max_duration_s >= money.MONITORED_S:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            begun = self.run.plan.windows.get(step.setup.name, [step.vm, now])[1]
+            self.run.plan.windows[step.setup.name] = [step.vm, begun, now]
+
+    def collect_metrics(self) -> None:
+        """Ask for the metrics of all setups that were measured and not asked for yet; a refusal is told."""
+        for setup, (vm, begun, ended) in list(self.run.plan.windows.items()):
+            try:
+                self._collect_setup(setup, vm, (begun, ended))
+            except AzError as error:
+                self.run.tell(f"Azure Monitor was not read: {error}")
+            del self.run.plan.windows[setup]
+        self.run.save()
+
+    def _collect_setup(self, setup: str, vm: str, window: tuple[str, str]) -> None:
+        """The metrics of a setup into ``raw/SETUP/``, when all of them are there or their time is over."""
+        self.run.tell(f"{setup}: Azure Monitor …")
+        resource = self.az.json(*commands.vm_show(self.group, vm))
+        resource_id = str(resource["id"]) if isinstance(resource, dict) and "id" in resource else ""
+        if not resource_id:
+            raise AzError("az vm show: its answer names no VM")
+        minute = datetime.fromisoformat(window[0]).replace(second=0)
+        ends = datetime.fromisoformat(window[1])
+        deadline = time.monotonic() + LAG_S
+        for name, metrics in METRIC_FILES.items():
+            argv = commands.metrics(
+                resource_id, metrics, minute, ends + timedelta(minutes=1), name == "disks"
+            )
+            while True:
+                answer = self.az.json(*argv)
+                if _reaches(answer, ends) or time.monotonic() > deadline:
+                    break
+                time.sleep(MONITOR_PAUSE_S)  # in all much less than the lease lasts
+            file = self.run.raw / setup / f"azure-monitor-{name}.json"
+            make_folder(file.parent)
+            write_atomically(file, masked(json.dumps(answer, indent=1)).encode() + b"\n")
+
     def rest(self, seconds: float) -> None:
         """Wait, and renew the lease meanwhile."""
         ends = time.monotonic() + seconds
@@ -271,52 +314,6 @@ def _undone(attach: list[str]) -> list[str]:
     """The command that detaches what another attached."""
     value = dict(pairwise(attach))
     return commands.disk_detach(value["--resource-group"], value["--vm-name"], value["--name"])
-
-
-LAG_S, MONITOR_PAUSE_S = 300.0, 15.0  # until the figures of a minute are there, and between looks
-_CLOSE_S = 120.0  # so long before the end the last figure may be
-FILES = {"vm": commands.VM_METRICS, "disks": commands.DISK_METRICS}
-
-
-def noted(cloud: Cloud, step: Measure) -> None:
-    """Note when a setup is measured on which VM, where a workload lasts long enough."""
-    if step.workload.max_duration_s >= money.MONITORED_S:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        begun = cloud.run.plan.windows.get(step.setup.name, [step.vm, now])[1]
-        cloud.run.plan.windows[step.setup.name] = [step.vm, begun, now]
-
-
-def collect(cloud: Cloud) -> None:
-    """Ask for the metrics of all setups that were measured and are not asked for yet; a refusal is told."""
-    for setup, (vm, begun, ended) in list(cloud.run.plan.windows.items()):
-        try:
-            _collect_setup(cloud, setup, vm, (begun, ended))
-        except AzError as error:
-            cloud.run.tell(f"Azure Monitor was not read: {error}")
-        del cloud.run.plan.windows[setup]
-    cloud.run.save()
-
-
-def _collect_setup(cloud: Cloud, setup: str, vm: str, window: tuple[str, str]) -> None:
-    """The metrics of a setup into ``raw/SETUP/``, when all of them are there or their time is over."""
-    cloud.run.tell(f"{setup}: Azure Monitor …")
-    resource = cloud.az.json(*commands.vm_show(cloud.group, vm))
-    resource_id = str(resource["id"]) if isinstance(resource, dict) and "id" in resource else ""
-    if not resource_id:
-        raise AzError("az vm show: its answer names no VM")
-    minute = datetime.fromisoformat(window[0]).replace(second=0)
-    ends = datetime.fromisoformat(window[1])
-    deadline = time.monotonic() + LAG_S
-    for name, metrics in FILES.items():
-        argv = commands.metrics(resource_id, metrics, minute, ends + timedelta(minutes=1), name == "disks")
-        while True:
-            answer = cloud.az.json(*argv)
-            if _reaches(answer, ends) or time.monotonic() > deadline:
-                break
-            time.sleep(MONITOR_PAUSE_S)  # in all much less than the lease lasts
-        file = cloud.run.raw / setup / f"azure-monitor-{name}.json"
-        make_folder(file.parent)
-        write_atomically(file, masked(json.dumps(answer, indent=1)).encode() + b"\n")
 
 
 def _reaches(answer: Any, ends: datetime) -> bool:

@@ -292,7 +292,7 @@ EVICTION_PAUSES_S = (30.0, 300.0, 900.0)
 _OF_THE_VM = (["vm", "create"], ["vm", "auto-shutdown"])
 
 
-def made_at(steps: Sequence[Step], at: int) -> int | None:
+def place_of_vm(steps: Sequence[Step], at: int) -> int | None:
     """The place of the step that created the VM which is there before step `at`; None: none is there."""
     for place in range(at - 1, -1, -1):
         verb = _verb(steps[place])
@@ -308,7 +308,7 @@ def is_spot(step: Step) -> bool:
     return isinstance(step, Call) and "Spot" in step.argv
 
 
-def again(steps: Sequence[Step], made: int, at: int) -> list[Step]:
+def steps_again(steps: Sequence[Step], made: int, at: int) -> list[Step]:
     """What of the steps from the creation of a VM to step `at` has to be done for another VM in its place.
 
     The data disks are there, with their data, and are attached to no VM. What was rested for the setup that

@@ -19,7 +19,7 @@ from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.targets.azure import cloud, commands, money, preflight, steps
+from azbenchlib.campaign.targets.azure import commands, money, preflight, steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.commands import Naming, new_prefix
 from azbenchlib.campaign.targets.azure.ending import orphans, teardown
@@ -195,7 +195,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
                     self._adopted -= 1
                 else:
                     if isinstance(step, Call) and step.argv[:2] == ["vm", "delete"]:
-                        cloud.collect(self._there)
+                        self._there.collect_metrics()
                     if not self._done(run, step):
                         continue  # with another VM in its place
                 self._batch = None
@@ -241,13 +241,13 @@ class AzureTarget(Target[CloudPlan, Measure]):
             open_ = [found for found in together if isinstance(found, Measure) and not run.done(found)]
             known = list(takewhile(lambda found: found == step or not run.waits(found), open_))
             self._batch = self._there.batch(known)
-        cloud.noted(self._there, step)
+        self._there.note_window(step)
         try:
             fetched = self._batch.fetch(step, part)
         except AzbenchError as error:
             self._replace_evicted(run, error)
             return self.measure(run, one, part)
-        cloud.noted(self._there, step)
+        self._there.note_window(step)
         return fetched
 
     def _replace_evicted(self, run: AzureRun, fault: AzbenchError) -> None:
@@ -255,7 +255,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
 
         Raises the fault where it is another one, or Azure took VMs back too often or has no room.
         """
-        made = steps.made_at(self._steps, self._at)
+        made = steps.place_of_vm(self._steps, self._at)
         if made is None or not steps.is_spot(self._steps[made]):
             raise fault
         name = steps.name_of(self._steps[made])
@@ -269,7 +269,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
             run.tell(f"Azure took the spot VM {name} back; another one is made in {pause:g} s …")
             try:
                 self._there.rest(pause)
-                self._there.replace(name, steps.again(self._steps, made, self._at), n_before)
+                self._there.replace(name, steps.steps_again(self._steps, made, self._at), n_before)
                 run.note(f"{plan.now()}: Azure took the spot VM {name} back; another one was made.")
                 return
             except AzbenchError as error:
@@ -293,7 +293,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
                     self._rescue(run, self._batch)
                 if fault is None:
                     with run.interrupts.waiting():
-                        cloud.collect(self._cloud)
+                        self._cloud.collect_metrics()
             except BaseException as error:
                 fault = error
             finally:

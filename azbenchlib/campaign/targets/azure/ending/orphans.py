@@ -22,28 +22,28 @@ LEASE_S, RENEW_S = 1800, 600
 LEASE, HOLDER = "lease", "holder"  # tags: until when, and which process on which machine
 
 
-def tags(now: datetime) -> dict[str, str]:
+def lease_tags(now: datetime) -> dict[str, str]:
     """The tags that this process holds a group with."""
-    return {LEASE: until(now), HOLDER: holder(os.getpid())}
+    return {LEASE: lease_until(now), HOLDER: lease_holder(os.getpid())}
 
 
 def group_tags(campaign: str, owner: str, expires: str) -> dict[str, str]:
     """All tags of a group that this process makes; `owner`: empty for the user of this machine."""
     told = {"tool": "azbench", "owner": owner or getpass.getuser(), "campaign": campaign, "expires": expires}
-    return told | tags(datetime.now(UTC))
+    return told | lease_tags(datetime.now(UTC))
 
 
-def until(now: datetime) -> str:
+def lease_until(now: datetime) -> str:
     """The end of a lease that begins now."""
     return (now + timedelta(seconds=LEASE_S)).isoformat(timespec="seconds")
 
 
-def holder(pid: int) -> str:
+def lease_holder(pid: int) -> str:
     """A process on this machine, without the machine's name."""
     return f"{_machine()}-{pid}-{processes.began(pid)}"
 
 
-def is_held(found: Mapping[str, str], now: datetime) -> bool:
+def is_leased(found: Mapping[str, str], now: datetime) -> bool:
     """Whether another process that may be alive holds a group with these tags."""
     try:
         ends = datetime.fromisoformat(found.get(LEASE, ""))
@@ -154,7 +154,7 @@ def find(az: Az) -> list[OrphanedGroup]:
                 campaign=campaign,
                 expires=expires,
                 state=state,
-                held=is_held(tags, now),
+                held=is_leased(tags, now),
             )
         )
     return found
@@ -193,7 +193,7 @@ def check_is_own(az: Az, group: str) -> dict[str, Any] | None:
             f"is not deleted; if it is yours to delete, use `{command(group, az.subscription)}`; or measure "
             "into another folder"
         )
-    if is_held(found["tags"], datetime.now(UTC)):
+    if is_leased(found["tags"], datetime.now(UTC)):
         raise AzbenchError(
             f"resource group {group} is held by another run of this measurement, which renewed its lease to "
             f"{found['tags'][LEASE]}; wait for its end, or measure into another folder"
