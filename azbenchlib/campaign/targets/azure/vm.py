@@ -62,7 +62,7 @@ class Script:
     name: str
     timeout_s: int
     deadline: float
-    noted: bool  # whether a restart of the VM is looked for
+    noted: bool = False  # whether a restart of the VM is looked for
     wait_s: float = field(default_factory=lambda: FIRST_WAIT_S)
     seen_running: float = field(default_factory=time.monotonic)
 
