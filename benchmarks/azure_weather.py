@@ -40,12 +40,13 @@ from fake_azure.machines import remove_machine, restart  # noqa: E402
 from fake_azure.server import Server  # noqa: E402
 
 from azbenchlib import campaign  # noqa: E402
-from azbenchlib.azure import deadlines, retries  # noqa: E402
+from azbenchlib.azure import az as deadlines  # noqa: E402
+from azbenchlib.azure import retries  # noqa: E402
 from azbenchlib.azure.az_errors import Passing  # noqa: E402
 from azbenchlib.campaign.progress import Progress  # noqa: E402
-from azbenchlib.campaign.targets.azure import eviction, outcome, target, vm  # noqa: E402
+from azbenchlib.campaign.targets.azure import outcome, steps, target, vm  # noqa: E402
 from azbenchlib.campaign.targets.azure.ending import orphans  # noqa: E402
-from azbenchlib.campaign.targets.azure.money.budget import Budget  # noqa: E402
+from azbenchlib.campaign.targets.azure.money import Budget  # noqa: E402
 from azbenchlib.core.errors import AzbenchError  # noqa: E402
 from azbenchlib.core.files import append  # noqa: E402
 from azbenchlib.dataset.dataset import Dataset  # noqa: E402
@@ -88,7 +89,7 @@ SHORT: tuple[tuple[object, str, object], ...] = (
     (orphans, "LONGEST_LOOK_S", 0.5),
     (orphans, "FIRST_PAUSE_S", 0.1),
     (orphans, "LONGEST_PAUSE_S", 0.5),
-    (eviction, "EVICTION_PAUSES_S", (0.1, 0.1, 0.1)),
+    (steps, "EVICTION_PAUSES_S", (0.1, 0.1, 0.1)),
     (vm, "FIRST_WAIT_S", 0.2),
 )
 

@@ -20,9 +20,9 @@ from azbenchlib.advisor.demands import demand_file
 from azbenchlib.azure import quota
 from azbenchlib.azure.catalog import skus
 from azbenchlib.azure.documents import AzDisk, AzVm
-from azbenchlib.azure.prices import book, items
+from azbenchlib.azure.prices import book, rows
 from azbenchlib.campaign import lock, status
-from azbenchlib.campaign.detect import imds
+from azbenchlib.campaign.detect import devices
 from azbenchlib.campaign.detect.detect import _detected
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.journal import JOURNAL_FILE
@@ -272,7 +272,7 @@ _VM_ITEM |= {"armSkuName": "Standard_D8ds_v5", "serviceName": "Virtual Machines"
 
 def _read_items(_: Path, data: bytes, __: bool) -> None:
     content = _decoded(data)
-    items.rows(content if isinstance(content, list) else [content], "westeurope", "2026-06-01", "me")
+    rows.rows(content if isinstance(content, list) else [content], "westeurope", "2026-06-01", "me")
 
 
 _SIZE = {
@@ -310,7 +310,7 @@ _IMDS = {
 
 
 def _read_imds(folder: Path, data: bytes, _: bool) -> None:
-    _detected(imds.described(data, "http://x"), folder)
+    _detected(devices.described(data, "http://x"), folder)
 
 
 def _read_probe(folder: Path, data: bytes, _: bool) -> None:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from azbenchlib.campaign.design import intervals
+from azbenchlib.campaign.design import figures
 
 MOST, WANTED = 20, 0.05
 SPREADS = 0.005, 0.08
@@ -50,7 +50,7 @@ def simulate(workloads: int, seed: int, most: int = MOST) -> Found:
     every, stop, reached, runs = 0, 0, 0, 0
     for spread in spreads:
         logs = rng.normal(0, spread, most)
-        widths = [intervals.half_width(logs[:n].tolist(), most) for n in range(1, most + 1)]
+        widths = [figures.half_width(logs[:n].tolist(), most) for n in range(1, most + 1)]
         covers = [abs(logs[:n].mean()) <= width for n, width in enumerate(widths, 1)]
         at = next((n for n, width in enumerate(widths) if width <= math.log1p(WANTED)), most - 1)
         every += all(covers)
@@ -85,10 +85,10 @@ def exceeded(most: int, series: int, seed: int) -> float:
     mean = logs.cumsum(1) / n
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = ((logs**2).cumsum(1) / n - mean**2) * n / (n - 1)
-        x, k = n * mean**2 / variance / (n - 1), 1 + n * intervals.SPREAD
+        x, k = n * mean**2 / variance / (n - 1), 1 + n * figures.SPREAD
         ratio = -0.5 * np.log(k) + n / 2 * (np.log1p(x) - np.log1p(x / k))
-    worst = ratio[:, intervals.FIRST_LOOK - 1 :].max(axis=1)
-    return float(np.exp(-np.quantile(worst, intervals.COVERAGE)))
+    worst = ratio[:, figures.FIRST_LOOK - 1 :].max(axis=1)
+    return float(np.exp(-np.quantile(worst, figures.COVERAGE)))
 
 
 def main() -> int:
@@ -99,7 +99,7 @@ def main() -> int:
     asked = parser.parse_args()
     print(f"seed {asked.seed}")
     if asked.calibrate:
-        for most, level in intervals.LOOK_BOUNDS:
+        for most, level in figures.LOOK_BOUNDS:
             print(f"up to {most} runs: {exceeded(most, 200_000, asked.seed):.4f} (in use: {level})")
         return 0
     found = simulate(asked.workloads, asked.seed)
@@ -108,7 +108,7 @@ def main() -> int:
         f"at the look at which it stops: {found.at_the_stop:.1%}; as closely as wanted: {found.reached:.1%}"
     )
     print(f"runs a workload: {found.runs:.2f}, fixed: {found.fixed_runs}, saved: {found.saved:.0%}")
-    return abs(found.at_every_look - intervals.COVERAGE) > 0.02 or found.saved < 0.3
+    return abs(found.at_every_look - figures.COVERAGE) > 0.02 or found.saved < 0.3
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ noted in the dataset, and is the same when a campaign is taken up again.
 With `until`, such as `until: {p99: 5%}`, repeats end as soon as these figures (`iops`, `bw`, or a percentile
 of the latency) are known to within that share: at the earliest after three repeats, at the latest after
 `repeats` of them (20 where it is not said). The intervals are of a kind that may be looked at after each
-run: over a whole series, 95 % of them hold at every look (`azbenchlib/campaign/design/intervals.py` names
+run: over a whole series, 95 % of them hold at every look (`azbenchlib/campaign/design/figures.py` names
 the method and its source). What was left out, and why, is in the journal and the notes of the dataset.
 
 With `warm_up`, such as `warm_up: {iops: 5%}`, each workload is run until two runs one after the other agree

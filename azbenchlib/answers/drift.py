@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from azbenchlib.answers.answer import Answer
 from azbenchlib.answers.document import Document, FigureTable, Sentence, TableColumn, TableRow, Tone
 from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_COUNT, AS_IOPS, Figure, FigureUnit
-from azbenchlib.azure.catalog.drift import DRIFT_COLUMNS, DRIFT_NUMBERS
+from azbenchlib.azure.catalog.refresh import DRIFT_COLUMNS, DRIFT_NUMBERS
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.printable import one_line
 from azbenchlib.probing.text import label
@@ -39,7 +39,7 @@ class DriftAnswer(Answer):
     Parameters
     ----------
     rows : sequence of mapping
-        The table that the user keeps, as :func:`azbenchlib.azure.catalog.drift.read_drift` reads it.
+        The table that the user keeps, as :func:`azbenchlib.azure.catalog.refresh.read_drift` reads it.
     """
 
     result: tuple[Mapping[str, str], ...]

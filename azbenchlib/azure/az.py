@@ -1,6 +1,12 @@
 """The program az: which one, one call at a time, every call logged, what it says on failure understood.
 
 Nothing here knows a command of az; those stand where they are needed, as argument lists.
+
+An operation of Azure may never end: az itself waits as long as Azure says (``Retry-After``), and for an
+operation until that tells an end. So each kind of command has a time that is longer than what Azure takes for
+it at its slowest, and a run has an end of its own. Sources, 2026-11: Microsoft Learn, "Troubleshoot
+allocation failures" and "OS provisioning timeout" (Azure gives a VM up after 40 minutes at most), "Run
+scripts in your VM with action Run Commands" (90 minutes at most), "Async operations"; the rest by judgement.
 """
 
 import hashlib
@@ -21,13 +27,72 @@ from pathlib import Path
 from typing import Any
 
 from azbenchlib.azure.az_errors import AzError, understood
-from azbenchlib.azure.deadlines import EndOfRun, left_s
 from azbenchlib.azure.retries import Patience
 from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import InputError, MissingToolError, OutputError
 from azbenchlib.core.files import append
 from azbenchlib.core.privacy import masked, masked_words
-from azbenchlib.core.units import format_span
+from azbenchlib.core.units import S_PER_MIN, format_span
+
+# First words of a command to seconds; the longest that fits counts.
+CALL_LIMITS_S: dict[str, float] = {
+    "": 60 * S_PER_MIN,  # whatever is not named
+    "account": 5 * S_PER_MIN,  # one question, and az itself takes up to a minute to start on a busy machine
+    "cloud": 5 * S_PER_MIN,
+    "version": 5 * S_PER_MIN,
+    "feature": 5 * S_PER_MIN,
+    "group": 5 * S_PER_MIN,  # a deletion is asked for and not waited for
+    "resource list": 10 * S_PER_MIN,
+    "tag": 5 * S_PER_MIN,
+    "deployment": 5 * S_PER_MIN,
+    "rest": 5 * S_PER_MIN,
+    "role": 10 * S_PER_MIN,
+    "monitor": 10 * S_PER_MIN,
+    "provider show": 5 * S_PER_MIN,
+    "provider register": 60 * S_PER_MIN,  # in all regions, one after the other
+    "network": 30 * S_PER_MIN,
+    "disk": 30 * S_PER_MIN,
+    "vm": 30 * S_PER_MIN,  # to attach, to detach, to delete
+    "vm create": 60 * S_PER_MIN,
+    "vm show": 5 * S_PER_MIN,
+    "vm get-instance-view": 5 * S_PER_MIN,
+    "vm list-usage": 5 * S_PER_MIN,
+    "vm list-skus": 15 * S_PER_MIN,  # tens of MB
+    "vm run-command show": 5 * S_PER_MIN,
+    "vm run-command invoke": 100 * S_PER_MIN,
+    "storage": 10 * S_PER_MIN,
+    "storage account": 30 * S_PER_MIN,
+    "storage blob download": 60 * S_PER_MIN,
+}
+
+
+@dataclass
+class EndOfRun:
+    """When a run is over, whatever it waits for: as `time.monotonic` counts, with the words that say why."""
+
+    at: float = float("inf")
+    why: str = ""
+
+    def forget(self) -> None:
+        """Have no end any more, as when only what was made is deleted."""
+        self.at = float("inf")
+
+
+def longest_s(words: Sequence[str]) -> float:
+    """Return how long a call may take, in seconds; `words`: its arguments."""
+    fits = (
+        (len(prefix), seconds)
+        for prefix, seconds in CALL_LIMITS_S.items()
+        if list(words[: len(prefix.split())]) == prefix.split()
+    )
+    return max(fits)[1]
+
+
+def left_s(words: Sequence[str], end: EndOfRun) -> tuple[float, bool]:
+    """Return how long a call may take now, in seconds, and whether it is the end of the run that says so."""
+    longest, left = longest_s(words), max(0.0, end.at - time.monotonic())
+    return min(longest, left), left < longest
+
 
 AZ_VARIABLE = "AZBENCH_AZ"  # path of the az to use
 TOOLS = Path(__file__).resolve().parents[2] / ".tools" / "bin"  # where `make azure` puts it
@@ -61,35 +126,22 @@ _SILENT = {
 
 @dataclass(frozen=True, kw_only=True)
 class Az:
-    """The program, and where its calls are logged.
+    """The program, and where its calls are logged."""
 
-    Parameters
-    ----------
-    path : str
-        The program.
-    log : Path, optional
-        A file that gets a JSON object a line for each call: ``at``, ``command``, ``seconds``, ``status``,
-        and of a failed one ``error``. Ids, e-mail addresses and secrets are masked, and a long script
-        is told once; what az answers is not in it.
-    environment : mapping, optional
-        Environment variables for az, instead of this process's own.
-    subscription : str
-        Id of the subscription that every call is about; empty: the one that az is set to at that moment.
-    must_log : bool
-        Whether a call fails whose line cannot be written to the log.
-    end : EndOfRun
-        After which no call is waited for.
-    patience : Patience
-        How long faults that pass by themselves are waited for; default: those of the sign-in service alone,
-        for then no call was made.
-    """
-
-    path: str
+    path: str  # the program
+    # A file that gets a JSON object a line for each call: ``at``, ``command``, ``seconds``, ``status``, and
+    # of a failed one ``error``. Ids, e-mail addresses and secrets are masked, and a long script is told once;
+    # what az answers is not in it
     log: Path | None = None
+    # Environment variables for az, instead of this process's own
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
+    # Id of the subscription that every call is about; empty: the one that az is set to at that moment
     subscription: str = ""
-    must_log: bool = True
+    must_log: bool = True  # whether a call fails whose line cannot be written to the log
+    # How long faults that pass by themselves are waited for; default: those of the sign-in service alone, for
+    # then no call was made
     patience: Patience = field(default_factory=Patience)
+    # After which no call is waited for
     end: EndOfRun = field(default_factory=EndOfRun, compare=False)  # shared by all that are made of this one
     told: list[str] = field(default_factory=list, repr=False, compare=False)  # long arguments that are logged
 

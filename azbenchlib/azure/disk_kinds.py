@@ -22,124 +22,67 @@ _TIER_NUMBER = re.compile(r"[A-Za-z]([0-9]{1,3})")
 
 @dataclass(frozen=True, kw_only=True)
 class Billing:
-    """What the meters of a kind are called, and what they leave free.
+    """What the meters of a kind are called, and what they leave free."""
 
-    Parameters
-    ----------
-    product : str
-        On the bill.
-    meters : str
-        What stands before the redundancy in the meters of provisioned disks, such as ``Ultra``.
-    snapshots : str
-        The same in the meters of snapshots.
-    operations_tier : str, optional
-        The tier whose meter bills the transactions of all tiers. None: transactions are free.
-    operations_unit_bytes : int, optional
-        An I/O is as many transactions as it has of these. None: by the rules of Standard HDD
-        (:mod:`azbenchlib.cost.operations`).
-    free_iops, free_bytes_per_s : int
-        Of each provisioned disk.
-    """
-
-    product: str
+    product: str  # on the bill
+    # What stands before the redundancy in the meters of provisioned disks, such as ``Ultra``
     meters: str = ""
-    snapshots: str = ""
+    snapshots: str = ""  # the same in the meters of snapshots
+    # The tier whose meter bills the transactions of all tiers. None: transactions are free
     operations_tier: str | None = None
+    # An I/O is as many transactions as it has of these. None: by the rules of Standard HDD
+    # (:mod:`azbenchlib.cost.operations`)
     operations_unit_bytes: int | None = None
+    # free_iops, free_bytes_per_s: of each provisioned disk
     free_iops: int = 0
     free_bytes_per_s: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class LatencyTable:
-    """A table of unloaded latencies (:mod:`azbenchlib.azure.catalog.latency`), and which disks it is for.
-
-    Parameters
-    ----------
-    name : str
-    redundancy : str, optional
-        Only for disks of this redundancy.
-    least_tier : int
-        Only for tiers from this number on.
-    vm_pattern : str
-        Only on VM sizes, without ``Standard_``, that begin with this regular expression.
-    """
+    """A table of unloaded latencies (:mod:`azbenchlib.azure.catalog.latency`), and which disks it is for."""
 
     name: str
-    redundancy: str | None = None
-    least_tier: int = 0
-    vm_pattern: str = ""
+    redundancy: str | None = None  # only for disks of this redundancy
+    least_tier: int = 0  # only for tiers from this number on
+    vm_pattern: str = ""  # only on VM sizes, without ``Standard_``, that begin with this regular expression
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiskKind:
-    """A kind of disk.
+    """A kind of disk."""
 
-    Parameters
-    ----------
-    key : str
-        In tables, JSON and code.
-    label : str
-        For people.
-    word : str
-        In the notation of disks: the letter of its tiers (``p`` of P30), or a word such as ``ultra``.
-    other_names : tuple of str
-        What people call it beside its label, word and SKU: letters and digits in lower case.
-    sku : str, optional
-        Of Azure, without the redundancy. None: a local disk, which comes with the VM.
-    billing : Billing, optional
-        None: a local disk costs nothing of its own.
-    redundancies : tuple of str
-    latency_class : {"local", "submillisecond", "premium", "ssd", "any"}
-        What is promised: on the host, below 1 ms, below 10 ms, below 10 ms for 99 % of the time, nothing.
-    latency_tables : tuple of LatencyTable
-        The first that fits a disk counts.
-    latency_spread : float
-        Of the logarithm of unloaded latencies round the table's median, over VMs, regions and I/Os; our
-        judgement, calibrated on a simulator.
-    tiered : bool
-        Whether its size decides its limits; else IOPS and MB/s are provisioned, or the VM's own.
-    performance_tiers : bool
-        Whether a disk may have the tier of a larger one.
-    on_demand_bursting : bool
-    soft_limits : bool
-        Whether disks of this kind were measured above their documented limits.
-    separate_vm_limits : bool
-        Whether some VM sizes have limits of their own for it.
-    needs_premium_io : bool
-        Whether it takes a VM size with premium storage.
-    zonal : bool
-        Whether it is always in a zone.
-    io_unit_bytes : int, optional
-        Up to this size an I/O counts as one against the disk's IOPS. None: any size does.
-    sector_bytes : int
-    no_caching_source, no_os_source : str
-        Who says that it has no host caching, and that it is no OS disk; empty: it has, it may be one.
-    colour, striped_colour : int, optional
-        Of figures: one disk, and a stripe where that is a purchase option of its own.
-    """
-
-    key: str
-    label: str
-    word: str
+    key: str  # in tables, JSON and code
+    label: str  # for people
+    word: str  # in the notation of disks: the letter of its tiers (``p`` of P30), or a word such as ``ultra``
+    # What people call it beside its label, word and SKU: letters and digits in lower case
     other_names: tuple[str, ...] = ()
+    # Of Azure, without the redundancy. None: a local disk, which comes with the VM
     sku: str | None = None
-    billing: Billing | None = None
+    billing: Billing | None = None  # None: a local disk costs nothing of its own
     redundancies: tuple[str, ...] = ("LRS",)
+    # What is promised: on the host, below 1 ms, below 10 ms, below 10 ms for 99 % of the time, nothing
     latency_class: str = "any"
-    latency_tables: tuple[LatencyTable, ...]
+    latency_tables: tuple[LatencyTable, ...]  # the first that fits a disk counts
+    # Of the logarithm of unloaded latencies round the table's median, over VMs, regions and I/Os; our
+    # judgement, calibrated on a simulator
     latency_spread: float = REMOTE_SPREAD
+    # Whether its size decides its limits; else IOPS and MB/s are provisioned, or the VM's own
     tiered: bool = False
-    performance_tiers: bool = False
+    performance_tiers: bool = False  # whether a disk may have the tier of a larger one
     on_demand_bursting: bool = False
-    soft_limits: bool = False
-    separate_vm_limits: bool = False
-    needs_premium_io: bool = True
-    zonal: bool = False
+    soft_limits: bool = False  # whether disks of this kind were measured above their documented limits
+    separate_vm_limits: bool = False  # whether some VM sizes have limits of their own for it
+    needs_premium_io: bool = True  # whether it takes a VM size with premium storage
+    zonal: bool = False  # whether it is always in a zone
+    # Up to this size an I/O counts as one against the disk's IOPS. None: any size does
     io_unit_bytes: int | None = None
     sector_bytes: int = SECTOR_BYTES
+    # no_caching_source, no_os_source: who says that it has no host caching, and that it is no OS disk; empty:
+    # it has, it may be one
     no_caching_source: str = ""
     no_os_source: str = ""
+    # colour, striped_colour: of figures: one disk, and a stripe where that is a purchase option of its own
     colour: int = 0
     striped_colour: int | None = None
 

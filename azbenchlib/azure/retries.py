@@ -39,19 +39,12 @@ def unheard(text: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Patience:
-    """How long faults that pass by themselves are waited for.
+    """How long faults that pass by themselves are waited for."""
 
-    Parameters
-    ----------
-    limits_s : mapping
-        Kind of a fault, as `AzError.passes` tells it, to the seconds after which it is given up. A kind that
-        is not named is not waited for.
-    tell : callable
-        Is told, in one line a reason, what is waited for.
-    """
-
+    # Kind of a fault, as `AzError.passes` tells it, to the seconds after which it is given up. A kind that is
+    # not named is not waited for
     limits_s: Mapping[str, float] = field(default_factory=lambda: SIGN_IN_ONLY)
-    tell: Callable[[str], None] = unheard
+    tell: Callable[[str], None] = unheard  # is told, in one line a reason, what is waited for
 
     def call(self, ask: Callable[[], Answer]) -> Answer:
         """What a call answers, made again while its fault is one that passes.

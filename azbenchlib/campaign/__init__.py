@@ -9,8 +9,7 @@ from azbenchlib.campaign.run_loop import measure
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.lab.target import LabTarget
 from azbenchlib.campaign.targets.local.target import LocalTarget
-from azbenchlib.campaign.workloads.arguments import fio_arguments
-from azbenchlib.campaign.workloads.grid import PATTERNS, Workload, matrix, table
+from azbenchlib.campaign.workloads.grid import PATTERNS, Workload, fio_arguments, matrix, table
 from azbenchlib.campaign.workloads.iozone import Iozone
 from azbenchlib.campaign.workloads.jobfile import JobFile
 

@@ -15,7 +15,7 @@ from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.planning.plan import AnyPlan
 from azbenchlib.campaign.progress import Pace, Progress, quiet, unheard
 from azbenchlib.campaign.targets.base import AnyMeasurement, MeasurementRun, Target
-from azbenchlib.campaign.workloads import names
+from azbenchlib.campaign.workloads import base
 from azbenchlib.core.errors import InputError, OutputError
 from azbenchlib.core.files import make_folder
 from azbenchlib.core.units import S_PER_HOUR, format_span
@@ -235,7 +235,7 @@ def _measure_all(
                 continue
             said = _in_hand(target, run, one)
             if doubt := run.stopping.still_cold(run.output(one), one.folder, run.dilation(one)):
-                run.note(f"{_where(one)}{names.workload_of(one.workload.name)}: {doubt}.")
+                run.note(f"{_where(one)}{base.workload_of(one.workload.name)}: {doubt}.")
             pace.done(expected_s)
             left = f" ({pace.text}; next: {after.title})" if after else ""
             run.tell(f"{one.title}: {said}{left}")
@@ -247,7 +247,7 @@ def _measure_all(
 def _leave_out(run: MeasurementRun[AnyPlan, AnyMeasurement], one: AnyMeasurement, why: str) -> None:
     """Say that a repeat is not run, and why: once for all of those of a workload."""
     run.journal.add(JournalEvent.LEFT_OUT, run=run.key(one), why=why)
-    name, where = names.workload_of(one.workload.name), _where(one)
+    name, where = base.workload_of(one.workload.name), _where(one)
     ladder = run.stopping.searches.ladder(run.output(one), one.folder)
     told = ladder.told(run.output(one), run.dilation(one)) if ladder else f"{name}: {why}"
     text = f"{where}{told}."

@@ -202,7 +202,7 @@ def _beside(answer: Advice, job: Path | None, quota: bool) -> None:
         write_job(job, answer.best.fio_job)
     if quota:
         from azbenchlib.azure.prices.rows import SPOT
-        from azbenchlib.campaign.targets.azure.money.quota_left import quota_left
+        from azbenchlib.campaign.targets.azure.preflight import quota_left
 
         left = quota_left(answer.market.region, answer.best.vm, answer.market.pay == SPOT)
         notes.print(left.sentence, markup=False, soft_wrap=True)

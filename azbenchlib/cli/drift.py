@@ -31,7 +31,7 @@ def drift(
 ) -> None:
     """Show where documents and probed disks differ, and by how much; with a probe's dataset, keep it too."""
     from azbenchlib.answers.drift import DriftAnswer
-    from azbenchlib.azure.catalog.drift import keep_drift, read_drift
+    from azbenchlib.azure.catalog.refresh import keep_drift, read_drift
 
     if probed is not None:
         notes.print(f"Kept: {keep_drift(_rows(probed, place, documented_as))}")

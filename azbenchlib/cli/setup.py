@@ -45,7 +45,7 @@ def detect(
     The exit code is 2 if this machine is no Azure VM.
     """
     from azbenchlib.campaign.detect import detect as library
-    from azbenchlib.campaign.detect.to_measurement_file import measurement_file
+    from azbenchlib.campaign.detect.detect import measurement_file
 
     with working("Asking the metadata service"):
         found = library.detect()

@@ -13,7 +13,6 @@ import pandas as pd
 
 from azbenchlib.analysis.over_time import time_dilation
 from azbenchlib.campaign import doctor
-from azbenchlib.campaign.workloads import fio
 from azbenchlib.campaign.workloads import program as programs
 from azbenchlib.core import histogram, schema
 from azbenchlib.core.errors import AzbenchError, MissingToolError
@@ -97,7 +96,7 @@ class Ran:
     late_s: float
 
 
-def find_fio() -> fio.Fio:
+def find_fio() -> programs.Fio:
     """The installed fio, with the engine that drives emulated disks.
 
     Raises
@@ -105,7 +104,7 @@ def find_fio() -> fio.Fio:
     MissingToolError
         When it, or its engine, is not there.
     """
-    found = fio.find()
+    found = programs.find()
     if "nbd" not in found.engines:
         raise MissingToolError(
             f"the lessons drive emulated disks, and this fio has no NBD engine; {doctor.fio_nbd().remedy}"
@@ -135,7 +134,7 @@ def emulated(setup: Setup, options: Options, jobs: Sequence[LessonJob]) -> Lab:
     return Lab(setup, options, time_scale=dilation.time_scale(setup, options, calibrate.calibration(), asked))
 
 
-def drive(lab: Lab, jobs: Sequence[LessonJob], program: fio.Fio) -> Ran:
+def drive(lab: Lab, jobs: Sequence[LessonJob], program: programs.Fio) -> Ran:
     """Run jobs on an emulated disk.
 
     Parameters
@@ -164,7 +163,7 @@ def drive(lab: Lab, jobs: Sequence[LessonJob], program: fio.Fio) -> Ran:
     return Ran(*_tables(tables, lab.time_scale), begun, live_log.lateness_s(lab.log, begun)[1])
 
 
-def on_file(job: LessonJob, program: fio.Fio, folder: Path) -> Ran:
+def on_file(job: LessonJob, program: programs.Fio, folder: Path) -> Ran:
     """Run one job on a file of this machine, buffered, so that its page cache answers.
 
     Parameters

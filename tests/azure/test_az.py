@@ -9,7 +9,8 @@ from pathlib import Path
 import az_program
 import pytest
 
-from azbenchlib.azure import deadlines, retries
+from azbenchlib.azure import az as deadlines
+from azbenchlib.azure import retries
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError, understood
 from azbenchlib.azure.retries import Patience

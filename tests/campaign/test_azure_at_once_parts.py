@@ -24,22 +24,24 @@ from azbenchlib.campaign.interrupts import SAME_S, Interrupts
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.planning import plan, plan_text
 from azbenchlib.campaign.progress import quiet
+from azbenchlib.campaign.targets.azure import money
 from azbenchlib.campaign.targets.azure.ending import teardown
-from azbenchlib.campaign.targets.azure.manifest import CloudPlan
-from azbenchlib.campaign.targets.azure.money import budget, reckoning
-from azbenchlib.campaign.targets.azure.money.budget import CostShares
-from azbenchlib.campaign.targets.azure.money.expenses import HourlyPrices
-from azbenchlib.campaign.targets.azure.money.reckoning import RunEstimate, TogetherEstimate
+from azbenchlib.campaign.targets.azure.manifest import AzureRun, CloudPlan, measures_of
+from azbenchlib.campaign.targets.azure.money import (
+    CostShares,
+    HourlyPrices,
+    RunEstimate,
+    TogetherEstimate,
+)
 from azbenchlib.campaign.targets.azure.side_by_side import folders, processes
-from azbenchlib.campaign.targets.azure.side_by_side.child import (
+from azbenchlib.campaign.targets.azure.side_by_side.processes import (
     MessageKind,
     VmMessage,
+    VmProcesses,
     VmRequest,
     is_without_room,
 )
-from azbenchlib.campaign.targets.azure.side_by_side.processes import VmProcesses
 from azbenchlib.campaign.targets.azure.side_by_side.target import VmsTarget, parts
-from azbenchlib.campaign.targets.azure.state import AzureRun, measures_of
 from azbenchlib.campaign.targets.azure.target import AzureTarget
 from azbenchlib.campaign.targets.lab.target import LabTarget
 from azbenchlib.cli import app
@@ -181,13 +183,13 @@ def test_a_run_takes_the_number_of_the_file_in_azure_alone(
 
 def test_limits_hold_for_all_vms_together() -> None:
     both = TogetherEstimate(parts=[estimate(3, "2"), estimate(1, "4")], at_once=2)
-    budget.check(both, 14, 3)
+    money.check(both, 14, 3)
     with pytest.raises(
         InputError, match=r"max_cost 13.9: the run takes about 3.0 hours and at most 14.00 USD"
     ):
-        budget.check(both, 13.9, 0)
+        money.check(both, 13.9, 0)
     with pytest.raises(InputError, match=r"max_hours 2.9: the run takes about 3.0 hours"):
-        budget.check(both, 0, 2.9)
+        money.check(both, 0, 2.9)
 
 
 def test_what_a_vm_did_not_spend_goes_to_those_that_are_not_begun() -> None:
@@ -518,7 +520,7 @@ def test_a_run_hands_on_what_a_vm_did_not_spend(
 
     run.progress = progress
     target.begin(run)
-    each = [float(reckoning.estimate(parts(experiment)[name]).most or 0) for name in "cd"]
+    each = [float(money.estimate(parts(experiment)[name]).most or 0) for name in "cd"]
     assert said == [pytest.approx(10 * each[0] / sum(each)), pytest.approx(10, rel=0.05)]
 
 
@@ -566,7 +568,7 @@ def test_a_process_ends_when_whoever_started_it_is_gone(tmp_path: Path, experime
     command = [
         sys.executable,
         "-c",
-        "from azbenchlib.campaign.targets.azure.side_by_side.child import main; main()",
+        "from azbenchlib.campaign.targets.azure.side_by_side.processes import main; main()",
     ]
     environment = {**os.environ, "AZBENCH_AZ": str(az)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, text=True) as process:

@@ -18,8 +18,8 @@ from azbenchlib.azure.az_errors import AzError
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.targets.azure import guest, outcome, vm
 from azbenchlib.campaign.targets.azure.container import Container
+from azbenchlib.campaign.targets.azure.manifest import measures_of
 from azbenchlib.campaign.targets.azure.outcome import Batch
-from azbenchlib.campaign.targets.azure.state import measures_of
 from azbenchlib.campaign.targets.azure.steps import Measure
 from azbenchlib.campaign.targets.azure.vm import MOST_SCRIPTS, Script, Vm
 from azbenchlib.core.errors import AzbenchError

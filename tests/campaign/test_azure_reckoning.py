@@ -12,10 +12,10 @@ from programs import azbench
 from azbenchlib.azure.prices.book import book
 from azbenchlib.azure.prices.rows import PAYG, SPOT, Meter
 from azbenchlib.campaign.files import measurement_file
-from azbenchlib.campaign.targets.azure.ending import lease
+from azbenchlib.campaign.targets.azure import money
+from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan
-from azbenchlib.campaign.targets.azure.money import expenses, reckoning
-from azbenchlib.campaign.targets.azure.money.budget import Budget
+from azbenchlib.campaign.targets.azure.money import Budget
 from azbenchlib.campaign.targets.azure.target import hours
 from azbenchlib.core.errors import AzbenchError, InputError
 
@@ -42,7 +42,7 @@ def workloads(number: int, runtime: int = 60) -> list[str]:
 
 
 def test_sixty_workloads_take_little_more_than_themselves(tmp_path):
-    found = reckoning.estimate(experiment(tmp_path, *workloads(60)))
+    found = money.estimate(experiment(tmp_path, *workloads(60)))
     assert 3600 < found.seconds <= 1.2 * 3600 + 15 * 60
 
 
@@ -72,12 +72,12 @@ def test_the_price_is_that_of_the_vm_and_all_disks(tmp_path):
 
     The OS disk, which that left out, is a P4 of 4.8001 USD a month.
     """
-    found = reckoning.estimate(measurement_file.load(ROOT / "campaigns" / "ultra-disk.yaml"))
+    found = money.estimate(measurement_file.load(ROOT / "campaigns" / "ultra-disk.yaml"))
     os_disk = 4.8001 * 12 / 365
     assert float(found.prices.total * 24) == pytest.approx(126.79 + os_disk, abs=0.01)
     assert float(found.prices.disks * 24) == pytest.approx(75.72 + os_disk, abs=0.01)
     assert "75.88 when the VM has stopped itself" in found.text
-    unknown = reckoning.estimate(
+    unknown = money.estimate(
         experiment(tmp_path, *workloads(1), head=HEAD.replace("westeurope", "chinaeast2"))
     )
     assert unknown.prices.total is None and "what it costs is not known" in unknown.text
@@ -111,7 +111,7 @@ def monthly(region: str, tier: str) -> float:
 )
 def test_the_os_disk_is_counted_and_what_has_no_price_is_named(tmp_path, change, tiers, said):
     lines = [line.replace(": {rw", ": {disks: [data], rw") for line in workloads(1)]
-    found = expenses.hourly(experiment(tmp_path, *lines, head=HEAD.replace(*change)))
+    found = money.hourly(experiment(tmp_path, *lines, head=HEAD.replace(*change)))
     if tiers:
         expected = sum(monthly("westeurope", tier) for tier in tiers) / 730
         assert float(found.disks) == pytest.approx(expected, rel=1e-6)
@@ -121,22 +121,20 @@ def test_the_os_disk_is_counted_and_what_has_no_price_is_named(tmp_path, change,
 
 def test_a_spot_vm_is_counted_at_its_price_where_the_book_has_one(tmp_path):
     spot = HEAD.replace("zone: 1", "zone: 1\npriority: spot")
-    regular = expenses.hourly(experiment(tmp_path, *workloads(1)))
-    found = expenses.hourly(experiment(tmp_path, *workloads(1), head=spot))
+    regular = money.hourly(experiment(tmp_path, *workloads(1)))
+    found = money.hourly(experiment(tmp_path, *workloads(1), head=spot))
     prices = book("westeurope").prices
     of_spot, of_regular = (prices[Meter.of_vm("Standard_D2s_v3", kind)].unit_price for kind in (SPOT, PAYG))
     assert (found.vm, regular.vm) == (of_spot, of_regular)
     assert found.notes == ("Standard_D2s_v3: the spot price, which Azure changes, up to 0.12 USD an hour",)
-    elsewhere = expenses.hourly(
-        experiment(tmp_path, *workloads(1), head=spot.replace("westeurope", "eastus2"))
-    )
+    elsewhere = money.hourly(experiment(tmp_path, *workloads(1), head=spot.replace("westeurope", "eastus2")))
     assert elsewhere.vm == book("eastus2").prices[Meter.of_vm("Standard_D2s_v3")].unit_price
     assert "no spot price is known there, so the regular one counts" in elsewhere.notes[0]
 
 
 def test_a_size_that_may_be_taken_instead_is_counted_where_it_is_dearer(tmp_path):
     other = HEAD.replace("zone: 1", "zone: 1\notherwise: [{vm: Standard_D8s_v3}]")
-    found = expenses.hourly(experiment(tmp_path, *workloads(1), head=other))
+    found = money.hourly(experiment(tmp_path, *workloads(1), head=other))
     assert found.vm == book("westeurope").prices[Meter.of_vm("Standard_D8s_v3")].unit_price
 
 
@@ -190,16 +188,18 @@ def test_a_file_may_gain_and_lose_workloads_but_not_change_them(tmp_path, change
 
 def test_a_lease_holds_while_it_is_renewed_and_its_process_lives():
     now = datetime.now(UTC)
-    own = lease.tags(now)
+    own = orphans.lease_tags(now)
     with subprocess.Popen(["sleep", "60"]) as other:
-        others = {**own, lease.HOLDER: lease.holder(other.pid)}
-        assert lease.is_held(others, now)
-        assert not lease.is_held(others, now + timedelta(seconds=lease.LEASE_S + 1))
+        others = {**own, orphans.HOLDER: orphans.lease_holder(other.pid)}
+        assert orphans.is_leased(others, now)
+        assert not orphans.is_leased(others, now + timedelta(seconds=orphans.LEASE_S + 1))
         other.kill()
         os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
-        assert not lease.is_held(others, now)  # it has ended, and is listed as long as nobody waits for it
-    assert not lease.is_held(others, now)
-    assert not lease.is_held(own, now)  # by this process itself
-    assert lease.is_held({**own, lease.HOLDER: f"elsewhere-{os.getpid()}-1"}, now)
-    for odd in ({}, {lease.LEASE: "soon"}, {lease.LEASE: ""}):
-        assert not lease.is_held(odd, now)
+        assert not orphans.is_leased(
+            others, now
+        )  # it has ended, and is listed as long as nobody waits for it
+    assert not orphans.is_leased(others, now)
+    assert not orphans.is_leased(own, now)  # by this process itself
+    assert orphans.is_leased({**own, orphans.HOLDER: f"elsewhere-{os.getpid()}-1"}, now)
+    for odd in ({}, {orphans.LEASE: "soon"}, {orphans.LEASE: ""}):
+        assert not orphans.is_leased(odd, now)

@@ -11,7 +11,6 @@ from azbenchlib.campaign import experiment
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.planning import plan_text
 from azbenchlib.campaign.targets.azure import commands as azure
-from azbenchlib.campaign.targets.azure import eviction
 from azbenchlib.campaign.targets.azure import steps as cloud_plan
 from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Prepare, Release, Rest
@@ -146,9 +145,9 @@ def _there(steps):
         elif isinstance(step, Release):
             ready = {one for one in ready if one[0] != step.disk}
         elif isinstance(step, Call) and step.argv[:3] == ["vm", "disk", "attach"]:
-            luns[eviction.name_of(step)] = step.argv[step.argv.index("--lun") + 1 :]
+            luns[cloud_plan.name_of(step)] = step.argv[step.argv.index("--lun") + 1 :]
         elif isinstance(step, Call) and step.argv[:3] == ["vm", "disk", "detach"]:
-            del luns[eviction.name_of(step)]
+            del luns[cloud_plan.name_of(step)]
         elif isinstance(step, Call) and step.argv[:2] == ["vm", "create"]:
             luns, ready = {}, set()
     return luns, ready
@@ -158,11 +157,11 @@ def test_a_vm_in_the_place_of_an_evicted_one_has_what_that_one_had(many):
     steps = _steps(many)
     seen = 0
     for at in range(len(steps)):
-        made = eviction.made_at(steps, at)
+        made = cloud_plan.place_of_vm(steps, at)
         if made is None:
             continue
-        again = eviction.again(steps, made, at)
-        assert eviction.is_spot(again[0]) and again[0] == steps[made]
+        again = cloud_plan.steps_again(steps, made, at)
+        assert cloud_plan.is_spot(again[0]) and again[0] == steps[made]
         assert _there(again) == _there(steps[:at])
         assert len([one for one in again if isinstance(one, Call) and "auto-shutdown" in one.argv]) == (
             at > made + 1
@@ -172,8 +171,8 @@ def test_a_vm_in_the_place_of_an_evicted_one_has_what_that_one_had(many):
         seen += 1
     assert seen > 30
     deleted = next(n for n, one in enumerate(steps) if isinstance(one, Call) and "delete" in one.argv)
-    assert eviction.made_at(steps, deleted) is not None
-    assert eviction.made_at(steps, deleted + 1) is None
+    assert cloud_plan.place_of_vm(steps, deleted) is not None
+    assert cloud_plan.place_of_vm(steps, deleted + 1) is None
 
 
 def test_only_the_rest_of_the_setup_that_is_measured_is_rested_again(tmp_path):
@@ -187,7 +186,7 @@ def test_only_the_rest_of_the_setup_that_is_measured_is_rested_again(tmp_path):
     places = [n for n, one in enumerate(steps) if isinstance(one, Measure)]
     rests = {}
     for at in places:
-        again = eviction.again(steps, eviction.made_at(steps, at), at)
+        again = cloud_plan.steps_again(steps, cloud_plan.place_of_vm(steps, at), at)
         rests[steps[at].setup.name] = [one.seconds for one in again if isinstance(one, Rest)]
     assert rests == {"first": [5], "second": [7], "third": []}
 

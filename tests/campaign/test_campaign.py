@@ -29,7 +29,6 @@ from azbenchlib.campaign import host
 from azbenchlib.campaign.interrupts import SAME_S
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.targets.local import data as local
-from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads import program
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, UnsafeTargetError
 from azbenchlib.core.units import MIB, fio_size
@@ -200,7 +199,7 @@ def test_a_measurement_is_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     found = manifest.load(folder)
     assert (found.title, found.name, found.notes) == ("Two", "ds", [])
-    assert found.tools == {"fio": tool.find().version}
+    assert found.tools == {"fio": program.find().version}
     assert set(found.raw) == {f"raw/{name}" for name in expected}
     assert [shlex.split(command.text)[1] for command in found.commands] == [
         "--name=layout",
@@ -446,7 +445,7 @@ def test_an_engine_that_fio_does_not_have(tmp_path: Path) -> None:
 
 
 def test_where_libaio_is_absent_the_next_engine_is_taken() -> None:
-    assert tool.Fio("fio", "fio-3.33", ("psync", "posixaio", "io_uring")).engine("libaio") == "io_uring"
+    assert program.Fio("fio", "fio-3.33", ("psync", "posixaio", "io_uring")).engine("libaio") == "io_uring"
 
 
 @fio

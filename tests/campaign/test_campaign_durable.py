@@ -13,8 +13,8 @@ from waiting import PATIENCE_S
 from azbenchlib import campaign
 from azbenchlib.campaign import journal, outputs
 from azbenchlib.campaign.planning import plan
-from azbenchlib.campaign.targets.local.plan import make
-from azbenchlib.campaign.workloads import fio
+from azbenchlib.campaign.targets.local.target import make
+from azbenchlib.campaign.workloads import program
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MIB
 from azbenchlib.dataset.dataset import Dataset
@@ -186,7 +186,7 @@ def test_the_lab_keeps_what_it_calls_finished(tmp_path: Path) -> None:
 @pytest.mark.parametrize("part", ["raw", "tables", "failed", "raw/deep"])
 def test_a_run_is_not_taken_up_through_a_link_to_another_place(tmp_path: Path, part: str) -> None:
     folder, elsewhere = tmp_path / "ds", tmp_path / "elsewhere"
-    asked = make(tmp_path, grid(), fio.find())
+    asked = make(tmp_path, grid(), program.find())
     elsewhere.mkdir()
     plan.save(folder, asked)
     (folder / part).parent.mkdir(exist_ok=True)
@@ -203,7 +203,7 @@ def test_a_plan_that_is_no_plain_file_is_refused(tmp_path: Path, what: str) -> N
     if what == "pipe":
         os.mkfifo(path)
     else:
-        plan.save(tmp_path / "other", make(tmp_path, grid(), fio.find()))
+        plan.save(tmp_path / "other", make(tmp_path, grid(), program.find()))
         path.symlink_to(tmp_path / "other" / "plan.json")
     with pytest.raises(InputError, match=r"plan\.json: cannot be read: is "):
         campaign.measure(campaign.LocalTarget(directory=tmp_path, workloads=grid()), tmp_path / "ds")

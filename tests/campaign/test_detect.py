@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from azbenchlib.campaign import host
 from azbenchlib.campaign.detect import detect as library
-from azbenchlib.campaign.detect import imds as client
+from azbenchlib.campaign.detect import devices
 from azbenchlib.campaign.detect.detect import Detected, describe, detect, driven
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.cli.setup import setup
@@ -98,8 +98,8 @@ class Tree:
 
 @pytest.fixture(autouse=True)
 def _elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(client.IMDS_VARIABLE, raising=False)
-    monkeypatch.setattr(client, "PAUSES_S", (0.05, 0.05))
+    monkeypatch.delenv(devices.IMDS_VARIABLE, raising=False)
+    monkeypatch.setattr(devices, "PAUSES_S", (0.05, 0.05))
 
 
 @pytest.fixture
@@ -261,7 +261,7 @@ def test_a_sku_that_the_catalogue_does_not_know_has_no_tier(tmp_path: Path) -> N
 def test_off_azure_nothing_is_asked(
     service: Service, tree: Tree, tag: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "ADDRESS", service.address)
+    monkeypatch.setattr(devices, "ADDRESS", service.address)
     if tag:
         tree.bears(tag)
     assert detect(tree.root) is None
@@ -269,7 +269,7 @@ def test_off_azure_nothing_is_asked(
 
 
 def test_azures_asset_tag_is_enough(service: Service, tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "ADDRESS", service.address)
+    monkeypatch.setattr(devices, "ADDRESS", service.address)
     tree.bears(library.ASSET_TAG)
     found = detect(tree.root)
     assert found is not None
@@ -279,7 +279,7 @@ def test_azures_asset_tag_is_enough(service: Service, tree: Tree, monkeypatch: p
 def test_the_variable_names_the_service(
     service: Service, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(client.IMDS_VARIABLE, service.address)
+    monkeypatch.setenv(devices.IMDS_VARIABLE, service.address)
     assert detect(tree.root) is not None
 
 
@@ -327,7 +327,7 @@ def test_a_service_that_stays_busy_is_an_error(service: Service, tree: Tree) -> 
 def test_a_version_that_is_refused_is_an_error(
     service: Service, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "QUESTION", "/metadata/instance/compute?api-version=2099-01-01")
+    monkeypatch.setattr(devices, "QUESTION", "/metadata/instance/compute?api-version=2099-01-01")
     with pytest.raises(InputError, match="answered 400"):
         detect(tree.root, service.address)
 
@@ -592,7 +592,7 @@ def test_elsewhere_the_verb_says_so_and_ends_with_2() -> None:
     script = "from azbenchlib.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", script, "setup", "detect"],
-        env={**os.environ, client.IMDS_VARIABLE: address},
+        env={**os.environ, devices.IMDS_VARIABLE: address},
         capture_output=True,
         text=True,
         check=False,

@@ -14,7 +14,7 @@ from azbenchlib.campaign import LocalTarget, Workload, device_guard, measure
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.local import target as local
-from azbenchlib.campaign.targets.local.plan import LocalPlan
+from azbenchlib.campaign.targets.local.target import LocalPlan
 from azbenchlib.campaign.workloads import program
 from azbenchlib.core.errors import UnsafeTargetError
 from azbenchlib.core.units import MIB

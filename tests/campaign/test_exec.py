@@ -22,7 +22,7 @@ from azbenchlib.campaign import experiment
 from azbenchlib.campaign.experiment import Todo
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.targets.hosts import host
-from azbenchlib.campaign.targets.hosts.prefix import PrefixTransport
+from azbenchlib.campaign.targets.hosts.transport import PrefixTransport
 from azbenchlib.campaign.workloads.grid import matrix
 from azbenchlib.cli import app
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError, UnsafeTargetError

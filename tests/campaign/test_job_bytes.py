@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from azbenchlib.campaign import LocalTarget, measure
-from azbenchlib.campaign.workloads.job_bytes import UnknownSizeError, bytes_written
+from azbenchlib.campaign.workloads.job_syntax import UnknownSizeError, bytes_written
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import AzbenchError, UnsafeTargetError
 from azbenchlib.core.units import GIB, MIB

@@ -15,7 +15,7 @@ from waiting import PATIENCE_S, wait_for
 
 from azbenchlib.campaign import LocalTarget, Workload, measure
 from azbenchlib.campaign.journal import Journal
-from azbenchlib.campaign.workloads import fio, guard, program
+from azbenchlib.campaign.workloads import guard, program
 from azbenchlib.campaign.workloads.iozone import IozoneProgram
 from azbenchlib.campaign.workloads.limits import NO_LIMITS, RunLimits, Watch
 from azbenchlib.core.errors import AzbenchError
@@ -116,7 +116,7 @@ def test_a_job_that_the_kernel_killed_is_measured_again(tmp_path: Path) -> None:
 
 def test_what_takes_longer_than_it_may_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("azbenchlib.campaign.workloads.limits.MARGIN_S", 0.0)
-    status, text = program.run(argument_list(LONG), fio.find(), tmp_path, limits=RunLimits(seconds=1.0))
+    status, text = program.run(argument_list(LONG), program.find(), tmp_path, limits=RunLimits(seconds=1.0))
     assert status == program.GIVEN_UP
     assert text.splitlines()[-1] == "it was ended after 1\u00a0s, in which it should have ended by far"
     assert not in_folder(tmp_path)
@@ -153,7 +153,7 @@ def test_what_does_io_is_not_given_up(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("azbenchlib.campaign.workloads.limits.STALLED_S", 0.5)
     monkeypatch.setattr("azbenchlib.campaign.workloads.limits._LOOK_AT_IO_S", 0.1)
     options = LONG.replace("runtime=600", "runtime=3").replace("--numjobs=2", "--fsync=1")
-    assert program.run(argument_list(options), fio.find(), tmp_path, limits=RunLimits())[0] == 0
+    assert program.run(argument_list(options), program.find(), tmp_path, limits=RunLimits())[0] == 0
 
 
 def test_a_job_that_waits_for_ever_ends_with_its_fio(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from waiting import PATIENCE_S, wait_for
 from azbenchlib import campaign
 from azbenchlib.campaign.files.measurement_file import load
 from azbenchlib.campaign.targets.lab.plan import emulated
-from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.workloads import program
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.dataset import Dataset
@@ -209,7 +209,7 @@ def test_what_is_missing_is_said(file: Path, tmp_path: Path, monkeypatch: pytest
         campaign.run(todo, tmp_path / "ds", target="lab", longest_s=0.5)
     with pytest.raises(InputError, match="the choices are: lab, local, azure"):
         campaign.run(todo, tmp_path / "ds", target="moon")
-    monkeypatch.setattr(tool, "find", lambda: tool.Fio("fio", "fio-3.1", ("libaio",)))
+    monkeypatch.setattr(program, "find", lambda: program.Fio("fio", "fio-3.1", ("libaio",)))
     with pytest.raises(MissingToolError, match="this fio has no NBD engine"):
         campaign.run(todo, tmp_path / "ds", target="lab")
     assert not (tmp_path / "ds").exists()

@@ -9,7 +9,7 @@ from measuring import Measurement
 
 from azbenchlib.campaign.lab_replay.lab_check import throttled_s
 from azbenchlib.campaign.lab_replay.schedule import FILE, LEAD_S, iolog, schedule
-from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.workloads import program
 from azbenchlib.core.units import GIB, KIB
 from azbenchlib.model import VM, Cap, Disk, Setup
 from azbenchlib.model.load_history import LoadHistory
@@ -119,7 +119,7 @@ def test_fio_on_emulated_disks_is_throttled_as_the_replay_says() -> None:
     """
     from azbenchlib.campaign.lab_replay.lab_check import check_in_lab
 
-    if shutil.which("fio") is None or "nbd" not in tool.find().engines:
+    if shutil.which("fio") is None or "nbd" not in program.find().engines:
         pytest.skip("no fio with an nbd engine")
     setup = Setup(VM(), (Disk(name="data", size_bytes=GIB, cap=Cap(iops=200.0)),))
     design = OneDesign(setup, history([201.0, 0.0, 400.0, 400.0, 400.0, 400.0, 0.0, 0.0, 0.0, 0.0]))

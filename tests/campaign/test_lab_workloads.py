@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from azbenchlib.campaign.files.measurement_file import load
-from azbenchlib.campaign.targets.lab import jobs
+from azbenchlib.campaign.targets.lab import plan
 from azbenchlib.campaign.targets.lab import target as emulation
 from azbenchlib.campaign.targets.lab.plan import EmulatedTask, emulated, in_words
 from azbenchlib.campaign.workloads.grid import Workload
@@ -36,8 +36,8 @@ rate=64k
 """
 
 
-def place(k: int = 16, longest_s: float = 8.0) -> jobs.Place:
-    return jobs.Place(URI, 4 * GIB, k, longest_s)
+def place(k: int = 16, longest_s: float = 8.0) -> plan.Place:
+    return plan.Place(URI, 4 * GIB, k, longest_s)
 
 
 def workload(**changes: object) -> Workload:
@@ -50,29 +50,29 @@ def options(argv: list[str]) -> dict[str, str]:
 
 
 def test_a_workload_drives_the_emulated_disk_for_the_time_there_is() -> None:
-    given = options(jobs.command(workload(rate_iops="100"), place()))
+    given = options(plan.command(workload(rate_iops="100"), place()))
     assert (given["ioengine"], given["uri"], given["size"]) == ("nbd", URI, "4g")
     assert "filename" not in given
     assert given["runtime"] == "8"  # real seconds: half a second of the disk's
     assert given["rate_iops"] == "6"
     assert given["iodepth"] == "32"
-    argv = jobs.command(workload(), place())
+    argv = plan.command(workload(), place())
     assert argv.index("--ioengine=nbd") < argv.index(f"--uri={URI}")  # fio knows it only then
 
 
 def test_a_short_workload_is_stretched() -> None:
-    given = options(jobs.command(workload(runtime=0.25), place()))
+    given = options(plan.command(workload(runtime=0.25), place()))
     assert given["runtime"] == "4"
 
 
 def test_a_ramp_is_cut_as_the_time_after_it_is() -> None:
-    assert options(jobs.command(workload(), place()))["ramp_time"] == "0"
-    given = options(jobs.command(workload(ramp_time=30), place()))
+    assert options(plan.command(workload(), place()))["ramp_time"] == "0"
+    given = options(plan.command(workload(ramp_time=30), place()))
     assert (given["ramp_time"], given["runtime"]) == ("4", "8")
 
 
 def test_a_job_file_keeps_its_jobs() -> None:
-    text = jobs.job_text(JOBS, place())
+    text = plan.job_text(JOBS, place())
     assert text.count(f"uri={URI}") == text.count("ioengine=nbd") == 3
     for gone in ("directory", "libaio", "runtime", "ramp_time", "time_based"):
         assert gone not in text
@@ -81,10 +81,10 @@ def test_a_job_file_keeps_its_jobs() -> None:
     assert "rate=4096" in text
     assert "size=4g" in text
     assert "; rate_iops=7 stays in a comment" in text
-    argv = options(jobs.command(JobFile("j", JOBS), place()))
+    argv = options(plan.command(JobFile("j", JOBS), place()))
     assert (argv["runtime"], argv["time_based"]) == ("8000ms", "1")
     short = JobFile("j", JOBS.replace("runtime=60", "runtime=250ms"))
-    assert options(jobs.command(short, place()))["runtime"] == "4000ms"
+    assert options(plan.command(short, place()))["runtime"] == "4000ms"
 
 
 def test_credits_are_cut_as_the_job_file_is() -> None:
@@ -99,11 +99,11 @@ def test_credits_are_cut_as_the_job_file_is() -> None:
 @pytest.mark.fio
 def test_fio_takes_both(tmp_path: Path) -> None:
     work, job = workload(), JobFile("j", JOBS)
-    jobs.write_job_file(job, place(), tmp_path)
-    jobs.write_job_file(work, place(), tmp_path)
+    plan.write_job_file(job, place(), tmp_path)
+    plan.write_job_file(work, place(), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["j.fio"]
     for each in (work, job):
-        argv = [*jobs.command(each, place())]
+        argv = [*plan.command(each, place())]
         argv.insert(1, "--parse-only")
         done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -111,9 +111,9 @@ def test_fio_takes_both(tmp_path: Path) -> None:
 
 def test_what_cannot_be_slowed_down_is_refused() -> None:
     with pytest.raises(InputError, match="option thinktime: 'soon' is no number"):
-        jobs.job_text("[a]\nthinktime=soon\n", place())
+        plan.job_text("[a]\nthinktime=soon\n", place())
     with pytest.raises(InputError, match="larger than the emulated disk"):
-        jobs.command(workload(bs="8g"), place())
+        plan.command(workload(bs="8g"), place())
 
 
 def test_every_shipped_measurement_file_can_be_emulated() -> None:

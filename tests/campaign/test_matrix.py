@@ -13,7 +13,7 @@ from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.targets.lab.plan import emulated
-from azbenchlib.campaign.workloads import matrix, names
+from azbenchlib.campaign.workloads import base, kinds
 from azbenchlib.core.errors import InputError
 
 FILE = """\
@@ -54,11 +54,11 @@ def runs(experiment: Experiment) -> list[str]:
 
 def test_every_block_has_every_combination_once(tmp_path: Path) -> None:
     order = runs(load(tmp_path))
-    assert Counter(order) == Counter(names.of_repeat(one, n) for one in WORKLOADS for n in (1, 2, 3))
+    assert Counter(order) == Counter(base.of_repeat(one, n) for one in WORKLOADS for n in (1, 2, 3))
     parts = [order[n : n + len(WORKLOADS)] for n in range(0, len(order), len(WORKLOADS))]
     for number, block in enumerate(parts, 1):
-        assert {names.repeat_of(one) for one in block} == {(one, number) for one in WORKLOADS}
-    bare = [[names.repeat_of(one)[0] for one in block] for block in parts]
+        assert {base.repeat_of(one) for one in block} == {(one, number) for one in WORKLOADS}
+    bare = [[base.repeat_of(one)[0] for one in block] for block in parts]
     assert bare[0] != bare[1] != bare[2]
 
 
@@ -99,7 +99,7 @@ def test_orders_are_uniform() -> None:
     )
     for seed in range(400):
         found = blocks.repeated(experiment.model_copy(update={"seed": seed}))
-        first[names.repeat_of(found.setups[0].tasks[4].workload.name)[0]] += 1
+        first[base.repeat_of(found.setups[0].tasks[4].workload.name)[0]] += 1
     assert set(first) == set("abcd") and all(60 < count < 140 for count in first.values())
 
 
@@ -116,11 +116,11 @@ def test_what_is_excluded_is_what_is_missing(
     sizes: list[str], depths: list[int], data: st.DataObject
 ) -> None:
     given_ = {"rw": "read", "bs": sizes, "iodepth": depths, "size": "1g", "runtime": 1}
-    whole = [(one["bs"], one["iodepth"]) for _, one in matrix.combinations("w", given_)]
+    whole = [(one["bs"], one["iodepth"]) for _, one in kinds.combinations("w", given_)]
     assert whole == [(size, depth) for size in sizes for depth in depths]
     if len(sizes) > 1 and len(depths) > 1:
         out = data.draw(st.sampled_from(whole))
-        less = matrix.combinations("w", {**given_, "exclude": [{"bs": out[0], "iodepth": [out[1]]}]})
+        less = kinds.combinations("w", {**given_, "exclude": [{"bs": out[0], "iodepth": [out[1]]}]})
         assert [(one["bs"], one["iodepth"]) for _, one in less] == [pair for pair in whole if pair != out]
 
 

@@ -19,8 +19,8 @@ from ways_to_hosts import nothing_left
 
 from azbenchlib.azure.kubernetes import Pod, VolumeClaim
 from azbenchlib.campaign import experiment
-from azbenchlib.campaign.detect import kubectl, pod
-from azbenchlib.campaign.detect.kubectl import PodAddress, pod_address
+from azbenchlib.campaign.detect import pod
+from azbenchlib.campaign.detect.pod import PodAddress, check_one_pod, pod_address
 from azbenchlib.campaign.experiment import Todo
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.workloads.grid import matrix
@@ -278,7 +278,7 @@ def test_an_answer_that_is_none_is_refused(script: str, said: str, program: Path
 def test_no_answer_leaves_all_open(
     script: str, why: str, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kubectl, "KUBECTL_S", 0.3)
+    monkeypatch.setattr(pod, "KUBECTL_S", 0.3)
     program.write_text(f"#!/bin/sh\n{script}\n")
     begun = time.monotonic()
     found = pod.described(PodAddress(kubectl=(str(program),), pod="one"), ("/data",))
@@ -340,6 +340,28 @@ def test_a_disk_of_the_node_can_be_stated(tmp_path: Path) -> None:
 def target(running: Cluster, *more: str) -> str:
     words = (*running.kubectl, "exec", "-i", made.POD, "-c", "fio", "--", *more)
     return f"exec:{' '.join(words)}"
+
+
+@pytest.mark.parametrize("kind", ["deploy", "statefulset", "svc"])
+def test_pods_of_which_kubectl_picks_one_are_refused(kind: str, tmp_path: Path) -> None:
+    target = f"exec:kubectl exec -i {kind}/web -c fio --"
+    with pytest.raises(InputError, match=f"picks one of the pods of {kind}/web anew at each call"):
+        experiment.run(TINY, tmp_path / "ds", target=target)
+    check_one_pod(["kubectl", "exec", "-i", "pod/web", "--"], target)
+    assert not (tmp_path / "ds").exists()
+
+
+@pytest.mark.fio
+@pytest.mark.slow
+def test_several_pods_at_once_are_measured_and_a_note_says_what_is_open(
+    serving: Cluster, tmp_path: Path
+) -> None:
+    home = tmp_path / "home-of-another"
+    home.mkdir()
+    other = target(serving, "env", f"HOME={home}").removeprefix("exec:")
+    folder = experiment.run(TINY, tmp_path / "ds", target=f"{target(serving)} , {other}")
+    notes = json.loads((folder / "manifest.json").read_text())["notes"]
+    assert sum(note.startswith("Several pods were measured at once") for note in notes) == 1
 
 
 @pytest.mark.fio

@@ -24,7 +24,7 @@ from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.planning.plan import PLAN_FILE
 from azbenchlib.campaign.probe_runs import shown
 from azbenchlib.campaign.targets.azure.existing import VM_ID_VARIABLE
-from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.workloads import program
 from azbenchlib.cli import app
 from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
 from azbenchlib.core.units import KIB, MIB
@@ -50,7 +50,7 @@ def _need_fio() -> None:
 
 @pytest.fixture
 def p30() -> Iterator[Setup]:
-    if "nbd" not in tool.find().engines:
+    if "nbd" not in program.find().engines:
         pytest.skip("this fio has no nbd engine")
     yield Setup(VM(), notation.with_names(notation.parse_disks(["P30"])), None)
 
@@ -102,7 +102,7 @@ def test_an_emulated_disk_is_probed_and_a_probe_that_was_cut_short_goes_on(
 @pytest.mark.alone
 @pytest.mark.long
 def test_credits_are_drained_after_the_probe_and_a_drain_that_was_cut_short_goes_on(tmp_path: Path) -> None:
-    if "nbd" not in tool.find().engines:
+    if "nbd" not in program.find().engines:
         pytest.skip("this fio has no nbd engine")
     p10 = Setup(VM(), notation.with_names(notation.parse_disks(["P10"])), None)
     asked, folder = replace(request("lab", p10), credit_s=4.0), tmp_path / "probe"
@@ -130,7 +130,7 @@ def test_credits_are_drained_after_the_probe_and_a_drain_that_was_cut_short_goes
 @pytest.mark.slow
 @pytest.mark.alone
 def test_the_cache_of_an_emulated_disk_is_found_and_kept_runs_lead_to_the_same(tmp_path: Path) -> None:
-    if "nbd" not in tool.find().engines:
+    if "nbd" not in program.find().engines:
         pytest.skip("this fio has no nbd engine")
     disks = notation.with_names(notation.parse_disks(["P30:ReadWrite"]))
     asked = replace(request("lab", Setup(VM(), disks, None)), size_bytes=64 * MIB, cache_bytes=16.0 * MIB)

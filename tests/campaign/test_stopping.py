@@ -11,7 +11,7 @@ from measuring import Measurement
 from scipy import stats
 
 from azbenchlib.campaign import experiment
-from azbenchlib.campaign.design import figures, intervals
+from azbenchlib.campaign.design import figures
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.core.errors import InputError
@@ -50,20 +50,20 @@ def test_students_interval_would_not_hold_at_every_look() -> None:
 
 def test_an_interval_is_wider_than_students_and_narrows() -> None:
     values = np.random.default_rng(5).normal(10, 1, 20).tolist()
-    widths = [intervals.half_width(values[:n], 20) for n in range(1, 21)]
+    widths = [figures.half_width(values[:n], 20) for n in range(1, 21)]
     assert widths[:2] == [math.inf, math.inf] and all(math.isfinite(width) for width in widths[2:])
     for n in range(3, 21):
         student = stats.t.ppf(0.975, n - 1) * np.std(values[:n], ddof=1) / math.sqrt(n)
         assert student < widths[n - 1] < 6 * student
-    assert intervals.half_width([1.0] * 5, 20) == 0
-    assert intervals.half_width(values, 100) > intervals.half_width(values, 20)
+    assert figures.half_width([1.0] * 5, 20) == 0
+    assert figures.half_width(values, 100) > figures.half_width(values, 20)
 
 
 def test_a_relative_interval_is_one_of_ratios() -> None:
     values = [100.0, 110.0, 95.0, 105.0]
-    typical, width = intervals.relative(values, 20)
+    typical, width = figures.relative(values, 20)
     assert typical == pytest.approx(math.prod(values) ** 0.25)
-    doubled = intervals.relative([2 * value for value in values], 20)
+    doubled = figures.relative([2 * value for value in values], 20)
     assert doubled == (pytest.approx(2 * typical), pytest.approx(width))
 
 
@@ -134,11 +134,11 @@ def test_a_campaign_stops_when_it_knows_enough(tmp_path: Path) -> None:
             [figures.read(folder / "raw" / f"{name}-r{n}.json", figure) for n in range(1, count + 1)]
             for figure in ("iops", "p50")
         ]
-        known = all(intervals.relative(found, 20)[1] <= 1 for found in values)
+        known = all(figures.relative(found, 20)[1] <= 1 for found in values)
         most = sum(work.name.startswith(name) for work in asked.workloads)
         assert known or count == most  # closely enough, or on a busy machine as often as may be …
         if known and count > 3:
-            assert any(intervals.relative(found[:-1], 20)[1] > 1 for found in values)  # … and not before
+            assert any(figures.relative(found[:-1], 20)[1] > 1 for found in values)  # … and not before
     lines: list[str] = []
     experiment.run(
         asked, folder, target="local", directory=tmp_path, progress=lambda *line: lines.append(line[2])

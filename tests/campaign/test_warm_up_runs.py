@@ -9,13 +9,13 @@ from lab_tools import busy
 from measuring import Measurement
 
 from azbenchlib.campaign import experiment
-from azbenchlib.campaign.design import blocks, figures, warm_up
+from azbenchlib.campaign.design import blocks, figures
 from azbenchlib.campaign.design.stopping import Stopping
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.planning import forecast
-from azbenchlib.campaign.workloads import names
+from azbenchlib.campaign.workloads import base
 from azbenchlib.core.errors import InputError
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.dataset import Dataset
@@ -48,11 +48,11 @@ def test_warm_ups_come_right_before_the_first_run_of_their_workload(tmp_path: Pa
     )
     found = load(tmp_path, text)
     order = [task.workload.name for task in found.setups[0].tasks]
-    assert len(order) == 2 * (warm_up.MOST_WARM_UPS + 2)
+    assert len(order) == 2 * (figures.MOST_WARM_UPS + 2)
     for name in ("reads", "writes"):
-        first = order.index(names.of_repeat(name, 1))
-        before = [names.of_warm_up(name, n) for n in range(1, warm_up.MOST_WARM_UPS + 1)]
-        assert order[first - warm_up.MOST_WARM_UPS : first] == before
+        first = order.index(base.of_repeat(name, 1))
+        before = [base.of_warm_up(name, n) for n in range(1, figures.MOST_WARM_UPS + 1)]
+        assert order[first - figures.MOST_WARM_UPS : first] == before
     assert (
         "until two runs one after the other agree (iops to within 25 %), 8 times at most"
         in blocks.described(found)
@@ -68,26 +68,26 @@ def test_two_runs_one_after_the_other_agree_or_not(tmp_path: Path) -> None:
     rates = [figures.read(path, "iops") for path in different]
     assert all(rates) and abs(rates[0] - rates[1]) / max(rates) > 0.1
     for number, source in enumerate([different[0], different[1], different[1]], 1):
-        assert not warm_up.agreed(tmp_path / f"w-warm{number}.json", {"iops": 0.1})
+        assert not figures.agreed(tmp_path / f"w-warm{number}.json", {"iops": 0.1})
         shutil.copy(source, tmp_path / f"w-warm{number}.json")
-    assert not warm_up.agreed(tmp_path / "w-warm3.json", {"iops": 0.1})
+    assert not figures.agreed(tmp_path / "w-warm3.json", {"iops": 0.1})
     said = "warm after 3 runs: the last two differ by 0.0% (iops) and 0.0% (bw)"
     for later in (4, 5, 8):  # and so it stays, though what comes in between is not run
-        assert warm_up.agreed(tmp_path / f"w-warm{later}.json", {"iops": 0.1, "bw": 0.1}) == said
-    assert warm_up.waits(tmp_path / "w-warm5.json") and not warm_up.waits(tmp_path / "w-warm2.json")
+        assert figures.agreed(tmp_path / f"w-warm{later}.json", {"iops": 0.1, "bw": 0.1}) == said
+    assert figures.waits(tmp_path / "w-warm5.json") and not figures.waits(tmp_path / "w-warm2.json")
 
 
 def test_what_never_agrees_is_measured_and_noted(tmp_path: Path) -> None:
     rules = Stopping.of(load(tmp_path))
     sources = [OUTPUTS / "group_jsonplus.json", OUTPUTS / "randrw.json"]
-    for number in range(1, warm_up.MOST_WARM_UPS + 1):
+    for number in range(1, figures.MOST_WARM_UPS + 1):
         shutil.copy(sources[number % 2], tmp_path / f"reads-warm{number}.json")
-    last = tmp_path / f"reads-warm{warm_up.MOST_WARM_UPS}.json"
+    last = tmp_path / f"reads-warm{figures.MOST_WARM_UPS}.json"
     assert "no two of its 8 warm-ups one after the other agree (iops to within 25 %)" in rules.still_cold(
         last, ""
     )
     assert not rules.enough(tmp_path / "reads.json", "")
-    shutil.copy(tmp_path / f"reads-warm{warm_up.MOST_WARM_UPS - 1}.json", last)
+    shutil.copy(tmp_path / f"reads-warm{figures.MOST_WARM_UPS - 1}.json", last)
     assert not rules.still_cold(last, "")
 
 
@@ -122,10 +122,10 @@ def test_a_cold_host_cache_is_in_no_figure(tmp_path: Path) -> None:
 
     told = Measurement(measure, lambda _: busy(Dataset.load(folder))).check(holds)
     kept = sorted((folder / "warm-up").rglob("*.json"))
-    assert len(kept) >= warm_up.LEAST_WARM_UPS
+    assert len(kept) >= figures.LEAST_WARM_UPS
     (run,) = Dataset.load(folder).runs["job"]
     assert run == "reads"
     assert len(told.commands) == len(kept) + 1  # of what was run, and of nothing that was left out
     assert f"{len(kept) + 1} workloads" in told.about
     out = [event["why"] for event in Journal(folder).events() if event["event"] == JournalEvent.LEFT_OUT]
-    assert len(out) == warm_up.MOST_WARM_UPS - len(kept)
+    assert len(out) == figures.MOST_WARM_UPS - len(kept)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azbenchlib.campaign.targets.lab import log_slice
+from azbenchlib.campaign.targets.lab import target
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
@@ -94,12 +94,12 @@ def test_a_log_without_a_sample_is_a_finding() -> None:
 
 def test_a_workloads_part_of_the_log_begins_when_measuring_does(tmp_path: Path) -> None:
     whole = log(tmp_path, HEAD + LINE, "live.jsonl")
-    mark = log_slice.Mark.now(whole)
+    mark = target.Mark.now(whole)
     with whole.open("a") as file:
         for moment in ("1004.0", "1005.0", "1006.0"):
             file.write(LINE.replace("1002.5", moment))
         file.write(LINE[:50])  # the server is writing
-    log_slice.keep(mark, 1005.0, tmp_path / "part_lab.log")
+    target.keep(mark, 1005.0, tmp_path / "part_lab.log")
     found = Dataset.read(tmp_path / "part_lab.log")
     assert sorted(found.samples["t_s"].unique()) == [0.0, 1.0]
     assert found.findings[found.findings["code"] == "broken_lines"].empty

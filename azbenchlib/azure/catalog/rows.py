@@ -62,24 +62,15 @@ def holds(valid_from: str | None, valid_to: str | None, day: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogSource:
-    """Where figures come from.
-
-    Parameters
-    ----------
-    source_id, what, repository, path, commit : str
-    date : str
-        ISO day that the source bears itself.
-    licence : str
-        Of the source.
-    """
+    """Where figures come from."""
 
     source_id: str
     what: str
     repository: str
     path: str
     commit: str
-    date: str
-    licence: str
+    date: str  # ISO day that the source bears itself
+    licence: str  # of the source
 
     @property
     def cited(self) -> str:
@@ -90,32 +81,17 @@ class CatalogSource:
 
 
 class Limit(NamedTuple):
-    """One statement of one source about a VM size; there are some eighteen thousand.
+    """One statement of one source about a VM size; there are some eighteen thousand."""
 
-    Parameters
-    ----------
-    name : str
-        One of `LIMITS`.
-    value : float
-        In `unit`; bytes per second as the source gives them, MB/s of a page times 10**6.
-    unit : {"1/s", "B/s", "B", "1"}
-    valid_from, valid_to : str, optional
-        ISO days, half-open; None: no change is known before, or since.
-    source_id : str
-        Of `sources.csv`; ``stated`` for what the caller gave.
-    note : str
-        What makes it uncertain; empty: nothing.
-    page_day : str, optional
-        ISO day of the oldest page at hand, where its figure is taken for the days before it.
-    """
-
-    name: str
-    value: float
-    unit: str
+    name: str  # one of `LIMITS`
+    value: float  # in `unit`; bytes per second as the source gives them, MB/s of a page times 10**6
+    unit: str  # 1/s, B/s, B or 1
+    # valid_from, valid_to: ISO days, half-open; None: no change is known before, or since
     valid_from: str | None
     valid_to: str | None
-    source_id: str
-    note: str = ""
+    source_id: str  # of `sources.csv`; ``stated`` for what the caller gave
+    note: str = ""  # what makes it uncertain; empty: nothing
+    # ISO day of the oldest page at hand, where its figure is taken for the days before it
     page_day: str | None = None
 
     @property
@@ -156,37 +132,6 @@ class BurstDocumented(Enum):
 class VmRow:
     """A VM size with everything that is stated about its limits.
 
-    Parameters
-    ----------
-    size : str
-        As Azure spells it.
-    vcpus, vcpus_available : int, optional
-        Real ones, and what the guest sees of them (a constrained size such as E32-8s_v3: 32 and 8).
-    memory_bytes, max_data_disks : int, optional
-    limits : tuple of Limit
-        In order of precedence: the caller's, the resource-SKU API (newest reading first), the pages
-        (newest first).
-    as_of : str
-        ISO day that the row was asked for.
-    premium_io, ephemeral_os : bool, optional
-    caching : bool, optional
-        Host caching of data disks: True where a cache size is stated or a page says that it is supported,
-        False where a page says that it is not, None where neither is known.
-    caching_source : str, optional
-        The source_id of what says so.
-    ephemeral_placements, interface : tuple of str
-        Such as ResourceDisk, CacheDisk, NvmeDisk; and SCSI, NVMe. Empty: not stated.
-    architecture : {"x64", "arm64"}, optional
-    gpus : int, optional
-    ultra_ssd : bool, optional
-        Whether the API says that it takes Ultra Disks, in some region. None: it says nothing.
-    retires_on : str, optional
-        ISO day from which Azure no longer runs it; None: none is announced.
-    retirement_source : str, optional
-        The source_id of what says so.
-    parent : str, optional
-        Of a size with a lowered vCPU count: the size that has all its vCPUs, and the same limits.
-
     Notes
     -----
     ``cached_*`` is one limit for the cache and the temp disk together, unless ``temp_*`` limits the temp
@@ -194,24 +139,34 @@ class VmRow:
     those of all local NVMe disks together; ``nvme_bytes`` is the size of each.
     """
 
-    size: str
+    size: str  # as Azure spells it
+    # vcpus, vcpus_available: real ones, and what the guest sees of them (a constrained size such as
+    # E32-8s_v3: 32 and 8)
     vcpus: int | None
     memory_bytes: int | None
     max_data_disks: int | None
+    # In order of precedence: the caller's, the resource-SKU API (newest reading first), the pages (newest
+    # first)
     limits: tuple[Limit, ...]
-    as_of: str
+    as_of: str  # ISO day that the row was asked for
     vcpus_available: int | None = None
     premium_io: bool | None = None
+    # Host caching of data disks: True where a cache size is stated or a page says that it is supported, False
+    # where a page says that it is not, None where neither is known
     caching: bool | None = None
-    caching_source: str | None = None
+    caching_source: str | None = None  # the source_id of what says so
     ephemeral_os: bool | None = None
+    # ephemeral_placements, interface: such as ResourceDisk, CacheDisk, NvmeDisk; and SCSI, NVMe. Empty: not
+    # stated
     ephemeral_placements: tuple[str, ...] = ()
     interface: tuple[str, ...] = ()
-    architecture: str | None = None
+    architecture: str | None = None  # x64 or arm64
     gpus: int | None = None
+    # Whether the API says that it takes Ultra Disks, in some region. None: it says nothing
     ultra_ssd: bool | None = None
-    retires_on: str | None = None
-    retirement_source: str | None = None
+    retires_on: str | None = None  # ISO day from which Azure no longer runs it; None: none is announced
+    retirement_source: str | None = None  # the source_id of what says so
+    # Of a size with a lowered vCPU count: the size that has all its vCPUs, and the same limits
     parent: str | None = None
 
     @property
@@ -318,24 +273,14 @@ def _before_oldest(limits: Sequence[Limit]) -> Iterator[Limit]:
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """What a region has of a VM size, for the subscription that asked.
+    """What a region has of a VM size, for the subscription that asked."""
 
-    Parameters
-    ----------
-    zones : tuple of str
-        Those that it can have: without the restricted ones. Empty: the region has none for it.
-    ultra_zones : tuple of str
-        Those of them with Ultra Disks.
-    ultra : bool
-        Whether it takes Ultra Disks anywhere in the region.
-    restriction : str
-        Why the subscription cannot have it, in Azure's words, such as NotAvailableForSubscription; empty: it
-        can.
-    """
-
+    # Those that it can have: without the restricted ones. Empty: the region has none for it
     zones: tuple[str, ...] = ()
-    ultra_zones: tuple[str, ...] = ()
-    ultra: bool = False
+    ultra_zones: tuple[str, ...] = ()  # those of them with Ultra Disks
+    ultra: bool = False  # whether it takes Ultra Disks anywhere in the region
+    # Why the subscription cannot have it, in Azure's words, such as NotAvailableForSubscription; empty: it
+    # can
     restriction: str = ""
 
 
@@ -350,41 +295,26 @@ class RegionalOffer:
 
 @dataclass(frozen=True, kw_only=True)
 class TierRow:
-    """What a fixed-size disk tier may do, in one era.
+    """What a fixed-size disk tier may do, in one era."""
 
-    Parameters
-    ----------
-    name : str
-        Such as P30.
-    sku : str
-        Without the redundancy: Premium, StandardSSD or Standard.
-    size_bytes : int
-        Largest disk of the tier.
-    iops, bytes_per_s : int
-        Base; MB/s of the page times 10**6.
-    burst_iops, burst_bytes_per_s, burst_s : int, optional
-        Credit bursting and how long full credits last; None: none in that era.
-    on_demand_burst_iops, on_demand_burst_bytes_per_s : int, optional
-        Only when enabled on the disk.
-    plus_iops, plus_bytes_per_s : int, optional
-        Base with performance plus enabled.
-    valid_from, valid_to : str, optional
-        ISO days, half-open; None: open.
-    source_id, note : str
-    """
-
-    name: str
-    sku: str
-    size_bytes: int
+    name: str  # such as P30
+    sku: str  # without the redundancy: Premium, StandardSSD or Standard
+    size_bytes: int  # largest disk of the tier
+    # iops, bytes_per_s: base; MB/s of the page times 10**6
     iops: int
     bytes_per_s: int
+    # burst_iops, burst_bytes_per_s, burst_s: credit bursting and how long full credits last; None: none in
+    # that era
     burst_iops: int | None
     burst_bytes_per_s: int | None
     burst_s: int | None
+    # on_demand_burst_iops, on_demand_burst_bytes_per_s: only when enabled on the disk
     on_demand_burst_iops: int | None
     on_demand_burst_bytes_per_s: int | None
+    # plus_iops, plus_bytes_per_s: base with performance plus enabled
     plus_iops: int | None
     plus_bytes_per_s: int | None
+    # valid_from, valid_to: ISO days, half-open; None: open
     valid_from: str | None
     valid_to: str | None
     source_id: str
@@ -397,45 +327,30 @@ class TierRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ProvisionedRules:
-    """What may be provisioned on an Ultra Disk or a Premium SSD v2, in one era. None: not stated.
+    """What may be provisioned on an Ultra Disk or a Premium SSD v2, in one era. None: not stated."""
 
-    Parameters
-    ----------
-    sku : str
-        UltraSSD or PremiumV2.
-    min_size_bytes, max_size_bytes, size_step_bytes : int, optional
-    min_iops, max_iops : int, optional
-        Of any disk.
-    min_iops_per_gib, max_iops_per_gib : float, optional
-        Of the size; the larger of this minimum and `min_iops` counts, and the larger of this maximum and
-        `baseline_iops`.
-    min_bytes_per_s, max_bytes_per_s : int, optional
-        Of any disk.
-    min_bytes_per_s_per_iops, max_bytes_per_s_per_iops : float, optional
-        Of the provisioned IOPS.
-    baseline_iops, baseline_bytes_per_s : int, optional
-        Included in the capacity; less cannot be had.
-    changes_per_24h : int, optional
-    valid_from, valid_to : str, optional
-        ISO days, half-open; None: open.
-    source_id, note : str
-    """
-
-    sku: str
+    sku: str  # UltraSSD or PremiumV2
     min_size_bytes: int | None
     max_size_bytes: int | None
     size_step_bytes: int | None
+    # min_iops, max_iops: of any disk
     min_iops: int | None
     max_iops: int | None
+    # min_iops_per_gib, max_iops_per_gib: of the size; the larger of this minimum and `min_iops` counts, and
+    # the larger of this maximum and `baseline_iops`
     min_iops_per_gib: float | None
     max_iops_per_gib: float | None
+    # min_bytes_per_s, max_bytes_per_s: of any disk
     min_bytes_per_s: int | None
     max_bytes_per_s: int | None
+    # min_bytes_per_s_per_iops, max_bytes_per_s_per_iops: of the provisioned IOPS
     min_bytes_per_s_per_iops: float | None
     max_bytes_per_s_per_iops: float | None
+    # baseline_iops, baseline_bytes_per_s: included in the capacity; less cannot be had
     baseline_iops: int | None
     baseline_bytes_per_s: int | None
     changes_per_24h: int | None
+    # valid_from, valid_to: ISO days, half-open; None: open
     valid_from: str | None
     valid_to: str | None
     source_id: str

@@ -11,9 +11,9 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from azbenchlib.campaign.design import search, warm_up
+from azbenchlib.campaign.design import figures, search
 from azbenchlib.campaign.files.spec import Experiment, SetupSpec, Task
-from azbenchlib.campaign.workloads import names
+from azbenchlib.campaign.workloads import base
 
 
 def repeated(experiment: Experiment) -> Experiment:
@@ -56,7 +56,7 @@ def _warm_ups(experiment: Experiment) -> str:
         return ""
     return (
         "Before its runs count, each workload is run until two runs one after the other agree "
-        f"({', '.join(asked)}), {warm_up.MOST_WARM_UPS} times at most."
+        f"({', '.join(asked)}), {figures.MOST_WARM_UPS} times at most."
     )
 
 
@@ -73,9 +73,9 @@ def _tasks(setup: SetupSpec, seed: int) -> Iterator[Task]:
         for task, disk in order:
             called = task.workload.name
             if block == 1 and setup.warm_up:
-                for number in range(1, warm_up.MOST_WARM_UPS + 1):
-                    yield _task(task, disk, names.of_warm_up(called, number))
-            yield _task(task, disk, names.of_repeat(called, block) if setup.repeats > 1 else called)
+                for number in range(1, figures.MOST_WARM_UPS + 1):
+                    yield _task(task, disk, base.of_warm_up(called, number))
+            yield _task(task, disk, base.of_repeat(called, block) if setup.repeats > 1 else called)
 
 
 def _task(task: Task, disk: str, name: str) -> Task:
@@ -96,7 +96,7 @@ def _searched(setup: SetupSpec) -> Iterator[Task]:
         for disk in setup.driven(first):
             for number in range(1, repeats + 1):
                 for name in order:
-                    work = replace(known[name].workload, name=names.of_repeat(name, number))
+                    work = replace(known[name].workload, name=base.of_repeat(name, number))
                     yield known[name].model_copy(update={"workload": work, "disks": (disk,)})
 
 

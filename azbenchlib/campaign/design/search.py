@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from azbenchlib.campaign.design import figures
-from azbenchlib.campaign.workloads import names
+from azbenchlib.campaign.workloads import base
 from azbenchlib.core.units import US_PER_MS, US_PER_S, format_count, format_us
 
 DEPTHS = tuple(2**power for power in range(9))  # 1 to 256, where the file gives none
@@ -80,7 +80,7 @@ class Ladder:
 
     def needless(self, output: Path, dilation: float = 1) -> str:
         """Why a run need not be made; empty: it is on the way, or a repeat at the answer."""
-        name, number = names.repeat_of(output.stem)
+        name, number = base.repeat_of(output.stem)
         walked = self._walked(output, dilation)
         place, goes_on = self.workloads.index(name), None in walked.values()
         if number <= 1:
@@ -127,7 +127,7 @@ class Ladder:
 
     def _first(self, output: Path, place: int) -> Path:
         """The output of the first run of a workload, beside another one."""
-        return output.with_name(f"{names.of_repeat(self.workloads[place], 1)}{output.suffix}")
+        return output.with_name(f"{base.of_repeat(self.workloads[place], 1)}{output.suffix}")
 
 
 def _deepest(walked: Mapping[int, bool | None]) -> int | None:
@@ -143,5 +143,5 @@ class Searches:
 
     def ladder(self, output: Path, folder: str) -> Ladder | None:
         """The search that a run belongs to; None: to none."""
-        name, _ = names.repeat_of(output.stem)
+        name, _ = base.repeat_of(output.stem)
         return self.ladders.get((Path(folder).parts[0] if folder else "", name))

@@ -6,7 +6,7 @@ from typing import Any
 from azbenchlib.campaign.design import figures
 from azbenchlib.campaign.design.search import Ladder
 from azbenchlib.campaign.targets.base import MeasurementRun
-from azbenchlib.campaign.workloads import names
+from azbenchlib.campaign.workloads import base
 from azbenchlib.dataset.manifest import SearchCurve, SearchPoint
 
 
@@ -36,6 +36,6 @@ def _points(run: MeasurementRun[Any, Any], ladder: Ladder, some: list[Any]) -> I
         iops = figures.read(output, "iops", dilation)
         lat_us = figures.read(output, ladder.condition.figure, dilation)
         if iops and lat_us:
-            name, _ = names.repeat_of(one.workload.name)
+            name, _ = base.repeat_of(one.workload.name)
             depth = one.workload.iodepth * one.workload.numjobs
             yield SearchPoint(workload=name, queue_depth=depth, iops=iops, lat_us=lat_us)

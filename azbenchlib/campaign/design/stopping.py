@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from azbenchlib.campaign.design import figures, intervals, warm_up
+from azbenchlib.campaign.design import figures
 from azbenchlib.campaign.design.search import Condition, Ladder, Searches
 from azbenchlib.campaign.files.spec import Experiment
-from azbenchlib.campaign.workloads import names
+from azbenchlib.campaign.workloads import base
 from azbenchlib.core.units import format_count, format_mbps, format_us
 
 
@@ -35,7 +35,7 @@ class Stopping:
         warm_ups: dict[tuple[str, str], Mapping[str, float]] = {}
         for setup in experiment.setups if experiment else ():
             for task in setup.tasks:
-                name = names.workload_of(task.workload.name)
+                name = base.workload_of(task.workload.name)
                 for key in ((setup.name, name), ("", name)):
                     if setup.warm_up:
                         warm_ups.setdefault(key, setup.warm_up)
@@ -54,20 +54,20 @@ class Stopping:
         """
         if ladder := self.searches.ladder(output, folder):
             return ladder.needless(output, dilation)
-        name, number = names.warm_up_of(output.stem)
+        name, number = base.warm_up_of(output.stem)
         if number:
-            return warm_up.agreed(output, self.warm_ups[_key(folder, name)], dilation)
-        name, number = names.repeat_of(output.stem)
+            return figures.agreed(output, self.warm_ups[_key(folder, name)], dilation)
+        name, number = base.repeat_of(output.stem)
         rule = self.rules.get(_key(folder, name))
-        if rule is None or number <= intervals.FIRST_LOOK:
+        if rule is None or number <= figures.FIRST_LOOK:
             return ""
-        before = [output.with_name(f"{names.of_repeat(name, n)}{output.suffix}") for n in range(1, number)]
+        before = [output.with_name(f"{base.of_repeat(name, n)}{output.suffix}") for n in range(1, number)]
         said = []
         for figure, wanted in rule.until.items():
             values = [value for path in before if (value := figures.read(path, figure, dilation))]
-            if len(values) < intervals.FIRST_LOOK:
+            if len(values) < figures.FIRST_LOOK:
                 return ""
-            typical, width = intervals.relative(values, rule.most)
+            typical, width = figures.relative(values, rule.most)
             if width > wanted:
                 return ""
             said.append(f"{figure} is {_shown(figure, typical)} ± {width:.1%}")
@@ -75,23 +75,23 @@ class Stopping:
 
     def waits(self, output: Path, folder: str) -> bool:
         """Whether the result of another run decides about this one."""
-        if warm_up.waits(output):
+        if figures.waits(output):
             return True
         if self.searches.ladder(output, folder):
             return True
-        name, number = names.repeat_of(output.stem)
-        if number <= intervals.FIRST_LOOK or _key(folder, name) not in self.rules:
+        name, number = base.repeat_of(output.stem)
+        if number <= figures.FIRST_LOOK or _key(folder, name) not in self.rules:
             return False
-        return not output.with_name(f"{names.of_repeat(name, number - 1)}{output.suffix}").is_file()
+        return not output.with_name(f"{base.of_repeat(name, number - 1)}{output.suffix}").is_file()
 
     def still_cold(self, output: Path, folder: str, dilation: float = 1) -> str:
         """What to note after the last warm-up that there may be, where no two agree; else empty."""
-        name, number = names.warm_up_of(output.stem)
-        after = output.with_name(f"{names.of_warm_up(name, number + 1)}{output.suffix}")
-        if number != warm_up.MOST_WARM_UPS:
+        name, number = base.warm_up_of(output.stem)
+        after = output.with_name(f"{base.of_warm_up(name, number + 1)}{output.suffix}")
+        if number != figures.MOST_WARM_UPS:
             return ""
         wanted = self.warm_ups[_key(folder, name)]
-        if warm_up.agreed(after, wanted, dilation):
+        if figures.agreed(after, wanted, dilation):
             return ""
         shares = " and ".join(f"{figure} to within {share * 100:g} %" for figure, share in wanted.items())
         return f"no two of its {number} warm-ups one after the other agree ({shares})"

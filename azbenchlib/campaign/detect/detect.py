@@ -9,13 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from azbenchlib.azure import catalog
 from azbenchlib.azure.documents import ImdsCompute, ImdsDisk
 from azbenchlib.campaign import host
-from azbenchlib.campaign.detect import devices, imds
+from azbenchlib.campaign.detect import devices
+from azbenchlib.campaign.files.disk_spec import PROVISIONED
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import GIB
+from azbenchlib.core.units import GIB, MB
 from azbenchlib.dataset.manifest import ManifestSetup
 from azbenchlib.model.disk_row import DiskRow
 
@@ -57,10 +61,10 @@ def detect(root: Path = ROOT, address: str = "") -> Detected | None:
     InputError
         When the address is none, or what answers is not the metadata service of a VM.
     """
-    address = address or os.environ.get(imds.IMDS_VARIABLE, "")
+    address = address or os.environ.get(devices.IMDS_VARIABLE, "")
     if not address and devices.read(root / "sys/class/dmi/id/chassis_asset_tag") != ASSET_TAG:
         return None
-    told = imds.metadata(address or imds.ADDRESS)
+    told = devices.metadata(address or devices.ADDRESS)
     return None if told is None else _detected(told, root)
 
 
@@ -190,3 +194,42 @@ def _striped(rows: list[DiskRow], stripe: str) -> list[DiskRow]:
     total = sum(row.count or 1 for row in rows)
     kinds = {replace(row, disk=name, lun=None, count=total, stripe=stripe) for row in rows}
     return list(kinds) if len(kinds) == 1 else [replace(row, stripe=stripe) for row in rows]
+
+
+# What a measurement file says of each role; the others come with the VM as they are.
+_KEYS = {"data": ("sku", "size", "iops", "mbps", "caching"), "os": ("sku", "size", "caching")}
+_INTRODUCTION = """\
+# This VM as its metadata service describes it. It does not tell of a performance tier above that of the
+# size, nor of the IOPS and MB/s of a Premium SSD v2: add what applies. The workload is an example; all keys
+# are in docs/measurement-file.md.
+"""
+_EXAMPLE = {"randread-4k": {"rw": "randread", "bs": "4k", "iodepth": 32, "size": "4g", "runtime": 60}}
+
+
+def measurement_file(found: Detected) -> str:
+    """The text of the file, with an example of a workload."""
+    machine = found.setup
+    head = {
+        "title": f"Disks of a {machine.vm_size}",
+        "region": machine.region,
+        **({"zone": machine.zone} if machine.zone else {}),
+        "vm": machine.vm_size,
+        "disks": {row.disk: disk_entry(row) for row in machine.disks},
+        "workloads": _EXAMPLE,
+    }
+    return _INTRODUCTION + yaml.safe_dump(head, sort_keys=False)
+
+
+def disk_entry(row: DiskRow) -> dict[str, Any]:
+    """A disk as :class:`azbenchlib.campaign.files.disk_spec.DiskSpec` takes it."""
+    bought = row.sku in PROVISIONED  # of the others, Azure tells the limits of the tier
+    values = {
+        "sku": row.sku,
+        "size": row.size_bytes and f"{row.size_bytes // GIB}GiB",
+        "iops": row.provisioned_iops if bought else None,
+        "mbps": round((row.provisioned_bytes_per_s or 0) / MB) or None if bought else None,
+        "caching": None if bought else row.host_caching,  # they have none to choose
+    }
+    known = {key: values[key] for key in _KEYS.get(row.role or "", ()) if values[key] is not None}
+    count = {"count": row.count} if (row.count or 1) > 1 else {}
+    return {"role": row.role, **known, **count}

@@ -8,7 +8,7 @@ from typing import Any
 from azbenchlib.campaign.files import disk_spec
 from azbenchlib.campaign.files.disk_spec import DiskSpec
 from azbenchlib.campaign.files.spec import Experiment, SetupSpec
-from azbenchlib.campaign.workloads import fio_options, matrix
+from azbenchlib.campaign.workloads import fio_options, kinds
 from azbenchlib.campaign.workloads.grid import PATTERNS
 from azbenchlib.campaign.workloads.iozone import PASSES
 from azbenchlib.core.choices import HOST_CACHING, ROLES
@@ -133,9 +133,9 @@ def _fio() -> dict[str, Any]:
                 {"type": "array", "items": single[name], "minItems": 1, "uniqueItems": True},
             ],
         }
-        for name in matrix.LISTS
+        for name in kinds.LISTS
     }
-    out = {"type": "object", "propertyNames": {"enum": list(matrix.LISTS)}, "minProperties": 1}
+    out = {"type": "object", "propertyNames": {"enum": list(kinds.LISTS)}, "minProperties": 1}
     return {
         "type": "object",
         "properties": {
@@ -143,7 +143,7 @@ def _fio() -> dict[str, Any]:
             **several,
             "disks": _OF_DISKS,
             "find": {"type": "string", "description": "a search, such as: max_iops where p99 < 2ms"},
-            matrix.EXCLUDE: {
+            kinds.EXCLUDE: {
                 "anyOf": [out, {"type": "array", "items": out}],
                 "description": "combinations of a matrix that are left out",
             },

@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from azbenchlib.campaign.design import blocks, search, warm_up
+from azbenchlib.campaign.design import blocks, figures, search
 from azbenchlib.campaign.files import yaml_file
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.files.yaml_file import Keys, YamlFile
-from azbenchlib.campaign.workloads import kinds, matrix, names
+from azbenchlib.campaign.workloads import base, kinds
 from azbenchlib.campaign.workloads.fio_options import shown
 from azbenchlib.campaign.workloads.grid import check_names
 from azbenchlib.core.errors import InputError
@@ -186,7 +186,7 @@ def _tasks(given: object, where: str, folder: Path, trusted: bool) -> list[dict[
         with _at("workloads", name, says=f"{at}: "):
             _check_name(name)
             find, along = _search(options)
-            combined = list(matrix.combinations(name, options))
+            combined = list(kinds.combinations(name, options))
             made = [kinds.of(one, keys, folder, trusted) for one, keys in combined]
             named += made
             ladders = _ladders([keys for _, keys in combined], [work.name for work in made], along)
@@ -225,16 +225,16 @@ def _ladders(combined: list[dict[str, Any]], called: list[str], along: str) -> l
     """For each workload, those that it is searched among: all that differ in one list only."""
     if not along:
         return [()] * len(called)
-    apart = [tuple(keys.get(key) for key in matrix.LISTS if key != along) for keys in combined]
+    apart = [tuple(keys.get(key) for key in kinds.LISTS if key != along) for keys in combined]
     return [tuple(name for name, other in zip(called, apart, strict=True) if other == mine) for mine in apart]
 
 
 def _check_name(name: str) -> None:
     """Refuse a name that a repeat or a warm-up would have."""
-    if which := names.which(name):
-        key = "warm_up" if names.warm_up_of(name)[1] else "repeats"
+    if which := base.which(name):
+        key = "warm_up" if base.warm_up_of(name)[1] else "repeats"
         raise InputError(
-            f"the name is that of {which.lstrip(', ')} of '{shown(names.workload_of(name))}'; take another, "
+            f"the name is that of {which.lstrip(', ')} of '{shown(base.workload_of(name))}'; take another, "
             f"or say {key}"
         )
 
@@ -257,10 +257,10 @@ def _check_count(experiment: Experiment) -> None:
     """Refuse a file of more runs than anybody means."""
     runs = 0
     for number, setup in enumerate(experiment.setups):
-        each = setup.repeats + (warm_up.MOST_WARM_UPS if setup.warm_up else 0)
+        each = setup.repeats + (figures.MOST_WARM_UPS if setup.warm_up else 0)
         runs += each * sum(len(setup.driven(task)) for task in setup.tasks)
         key = "repeats" if setup.repeats > 1 else "workloads"
-        matrix.check_count(runs, "the file", ("setups", number, key))
+        kinds.check_count(runs, "the file", ("setups", number, key))
 
 
 def _names(given: object) -> tuple[str, ...]:

@@ -5,17 +5,21 @@ from collections.abc import Callable
 from datetime import date
 from typing import Annotated, Any, Literal
 
+import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from azbenchlib.azure import catalog, regions
-from azbenchlib.campaign.design import figures, warm_up
-from azbenchlib.campaign.design.intervals import FIRST_LOOK
+from azbenchlib.campaign.design import figures
+from azbenchlib.campaign.design.figures import FIRST_LOOK
 from azbenchlib.campaign.files.disk_spec import PROVISIONED, DiskSpec, Strict, Zone
-from azbenchlib.campaign.workloads import names
+from azbenchlib.campaign.workloads import base
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import MB
+from azbenchlib.dataset.manifest import RAW, ManifestSetup, tables
+from azbenchlib.model.disk_row import DiskRow, stripe_text
 
 IMAGE = "Canonical:ubuntu-24_04-lts:server:latest"
 # What az is given. A VM's image: a URN, or the resource id of an image or of a version in a gallery.
@@ -135,7 +139,7 @@ class SetupSpec(Strict):
     warm_up: dict[Figure, Share] = Field(
         {},
         description="before its runs count, each workload is run until two runs one after the other agree so "
-        f"closely, such as {{iops: 5%}}; {warm_up.MOST_WARM_UPS} times at most",
+        f"closely, such as {{iops: 5%}}; {figures.MOST_WARM_UPS} times at most",
     )
     disks: dict[Name, DiskSpec] = Field(description="disks by name; those that a setup names are all it has")
     tasks: tuple[Task, ...] = Field(description="workloads by name")
@@ -300,9 +304,9 @@ class Experiment(Strict):
 
 def _in_any_case(setup: SetupSpec, name: str) -> bool:
     """Whether a run is made whatever the runs before it show."""
-    if names.warm_up_of(name)[1] > warm_up.LEAST_WARM_UPS:
+    if base.warm_up_of(name)[1] > figures.LEAST_WARM_UPS:
         return False
-    return not setup.until or names.repeat_of(name)[1] <= FIRST_LOOK
+    return not setup.until or base.repeat_of(name)[1] <= FIRST_LOOK
 
 
 def _check_places(setups: tuple[SetupSpec, ...]) -> None:
@@ -319,3 +323,54 @@ def _check_places(setups: tuple[SetupSpec, ...]) -> None:
 
 def _lasting(disk: DiskSpec) -> dict[str, Any]:
     return disk.model_dump(exclude={"iops", "mbps", "tier", "caching", "attach"})
+
+
+def planned(experiment: Experiment) -> dict[str, pd.DataFrame]:
+    """The tables setups and disks of what a measurement file asks for, each setup with all its disks."""
+    return tables([whole_setup(experiment, setup) for setup in experiment.setups])
+
+
+def whole_setup(experiment: Experiment, setup: SetupSpec) -> ManifestSetup:
+    """A setup of a measurement file with all the disks that are to be attached."""
+    return ManifestSetup(
+        setup_id=setup.name,
+        label=setup.label,
+        environment="azure",
+        region=experiment.region,
+        zone=setup.zone,
+        vm_size=setup.vm,
+        os=setup.image,
+        disks=[
+            _disk_row(name, disk, setup.as_of)
+            for name, disk in setup.disks.items()
+            if disk.attach == "granted"
+        ],
+    )
+
+
+def with_one_disk(setup: ManifestSetup, disk: str, several: bool) -> ManifestSetup:
+    """The part of a setup whose outputs are those of one disk; `several`: its name is needed to tell."""
+    name = f"{setup.setup_id}-{disk}" if several else setup.setup_id
+    label = f"{setup.label}, {disk}" if several and setup.label else setup.label
+    mine = [row for row in setup.disks if row.disk == disk]
+    folder = f"{RAW}/{setup.setup_id}/{disk}"
+    return setup.model_copy(update={"setup_id": name, "label": label, "disks": mine, "folder": folder})
+
+
+def _disk_row(name: str, disk: DiskSpec, as_of: str | None) -> DiskRow:
+    off = "None" if disk.role == "data" else None
+    plus = catalog.tier_for(disk.sku or "", disk.size or 0, as_of) if disk.performance_plus else None
+    return DiskRow(
+        disk=name,
+        role=disk.role,
+        sku=disk.sku,
+        tier=disk.tier,
+        size_bytes=disk.size,
+        host_caching=disk.caching or off,
+        provisioned_iops=plus.plus_iops if plus else disk.iops,
+        provisioned_bytes_per_s=plus.plus_bytes_per_s if plus else disk.mbps and disk.mbps * MB,
+        count=disk.count,
+        stripe=stripe_text(disk.stripe) if disk.count > 1 else None,
+        zone=disk.zone,
+        bursting=True if disk.bursting else None,
+    )

@@ -15,7 +15,6 @@ from azbenchlib.azure.catalog.latency import HOST_CACHE
 from azbenchlib.campaign.lab_replay.schedule import FILE, Schedule, iolog, schedule
 from azbenchlib.campaign.progress import Progress, quiet
 from azbenchlib.campaign.targets.lab.target import nbd_fio
-from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads import program
 from azbenchlib.campaign.workloads.fio_options import EMULATED_ENGINE
 from azbenchlib.core.errors import AzbenchError, InputError
@@ -110,7 +109,7 @@ def _dilation(limits: Sequence[PassedLimit], stretch: LoadHistory, lasts_s: floa
     return float(max(iops / _IOPS, rate / _BYTES_PER_S, in_all / _IOS))
 
 
-def _replayed(lab: Lab, volume: str, ios: Schedule, fio: tool.Fio) -> tuple[Series, bool]:
+def _replayed(lab: Lab, volume: str, ios: Schedule, fio: program.Fio) -> tuple[Series, bool]:
     """How much later than it was due each I/O was completed, real seconds; whether this machine was busy."""
     with temporary_folder("azbench-replay-") as place:
         lines = (f"{line}\n" for line in iolog(ios, lab.sizes[volume]))

@@ -8,10 +8,9 @@ from typing import Any
 
 from azbenchlib import model
 from azbenchlib.analysis.mix import read_share
-from azbenchlib.campaign.design import warm_up
-from azbenchlib.campaign.files.setups import planned
-from azbenchlib.campaign.files.spec import Experiment, SetupSpec, Task
-from azbenchlib.campaign.workloads import names
+from azbenchlib.campaign.design import figures
+from azbenchlib.campaign.files.spec import Experiment, SetupSpec, Task, planned
+from azbenchlib.campaign.workloads import base
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import US_PER_S, format_count, format_size, format_span
 from azbenchlib.model import host_caching
@@ -79,7 +78,7 @@ class Forecast:
         """In words: the whole, then each workload once."""
         unknown = sum(run.written_bytes is None for run in self.runs)
         beside = f", beside what {unknown} of them write, which is not known" if unknown else ""
-        sure = all(run.certain and run.warm_up <= warm_up.LEAST_WARM_UPS for run in self.runs)
+        sure = all(run.certain and run.warm_up <= figures.LEAST_WARM_UPS for run in self.runs)
         most = "" if sure else "at most "
         yield (
             f"{len(self.runs)} runs; workloads and rests last {most}{format_span(self.seconds)}; about "
@@ -138,9 +137,9 @@ def _run(setup: SetupSpec, disk: str, task: Task, known: model.Setup | None) -> 
     return RunForecast(
         setup=setup.name,
         disk=disk,
-        workload=names.workload_of(work.name),
-        repeat=names.repeat_of(work.name)[1],
-        warm_up=names.warm_up_of(work.name)[1],
+        workload=base.workload_of(work.name),
+        repeat=base.repeat_of(work.name)[1],
+        warm_up=base.warm_up_of(work.name)[1],
         title=work.title,
         seconds=work.max_duration_s,
         certain=work.duration_s is not None,
@@ -173,7 +172,7 @@ def _of_one(runs: list[RunForecast]) -> str:
     warm_ups = sum(run.warm_up > 0 for run in runs)
     counted = len(runs) - warm_ups
     times = f"{counted} × " if counted > 1 else ""
-    before = f", after {warm_up.LEAST_WARM_UPS} to {warm_ups} warm-ups" if warm_ups else ""
+    before = f", after {figures.LEAST_WARM_UPS} to {warm_ups} warm-ups" if warm_ups else ""
     long = f"{times}{'' if run.certain else 'at most '}{format_span(run.seconds)}{before}"
     if run.iops is None:
         return f"{long}; the limit is not known"

@@ -10,12 +10,11 @@ from azbenchlib.campaign.design import blocks
 from azbenchlib.campaign.experiment import Todo
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.planning import forecast
-from azbenchlib.campaign.targets.azure import commands, guest, results_disk
+from azbenchlib.campaign.targets.azure import commands, container, guest, money
 from azbenchlib.campaign.targets.azure import steps as cloud_plan
+from azbenchlib.campaign.targets.azure.commands import PLAIN, Naming
 from azbenchlib.campaign.targets.azure.container import FEWEST_FOR_CONTAINER
 from azbenchlib.campaign.targets.azure.ending import orphans
-from azbenchlib.campaign.targets.azure.money import reckoning
-from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
 from azbenchlib.campaign.targets.azure.side_by_side.target import parts, together
 from azbenchlib.campaign.targets.azure.steps import Call, Guard, Measure, Prepare, Step
 from azbenchlib.core.errors import InputError
@@ -54,11 +53,11 @@ def lines(todo: Todo, at_once: int = 0) -> Iterator[str]:
         yield orphans.command(GROUP) + ("  # each of them" if len(each) > 1 else "")
 
 
-def _apart(experiment: Experiment, at_once: int) -> tuple[dict[str, Experiment], reckoning.AnyEstimate]:
+def _apart(experiment: Experiment, at_once: int) -> tuple[dict[str, Experiment], money.AnyEstimate]:
     """What is measured in a resource group of its own, and what the whole takes."""
     each = parts(experiment)
     if at_once == 1:
-        return {"": experiment}, reckoning.estimate(experiment)
+        return {"": experiment}, money.estimate(experiment)
     return each, together(experiment, at_once)
 
 
@@ -86,12 +85,12 @@ def _brought(experiment: Experiment) -> Iterator[str]:
     if sum(isinstance(step, Measure) for step in cloud_plan.planned(experiment)) < FEWEST_FOR_CONTAINER:
         return
     group, naming = experiment.group or GROUP, Naming(prefix="RUN") if experiment.group else PLAIN
-    name, zone = naming.called(results_disk.RESULTS_DISK_NAME), experiment.setups[0].zone
+    name, zone = naming.called(container.RESULTS_DISK_NAME), experiment.setups[0].zone
     yield from _heading("Made before the VM, for the results")
     yield commands.text(commands.storage_account(group, "ACCOUNT", experiment.region, naming=naming))
     yield from _heading("Where Azure has no such account for us: made when a script has ended")
-    yield commands.text(commands.disk_create(group, name, results_disk.RESULTS_DISK, zone, naming))
-    yield commands.text(commands.disk_grant(group, name, results_disk.ACCESS_S))
+    yield commands.text(commands.disk_create(group, name, container.RESULTS_DISK, zone, naming))
+    yield commands.text(commands.disk_grant(group, name, container.ACCESS_S))
     yield commands.text(commands.disk_delete(group, name))
 
 

@@ -21,7 +21,7 @@ from azbenchlib.campaign.journal import Journal
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.planning.plan import AnyPlan
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.workloads import names
+from azbenchlib.campaign.workloads import base
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core import privacy
@@ -73,7 +73,7 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
 
         Raises the fault of the first workload, where none was measured.
         """
-        counted = [one for one in self.measurements if not names.warm_up_of(one.workload.name)[1]]
+        counted = [one for one in self.measurements if not base.warm_up_of(one.workload.name)[1]]
         if self.failed and not any(map(self.made, counted)):
             raise self.failed[0]
 
@@ -96,7 +96,7 @@ class MeasurementRun(Generic[AnyPlan, AnyMeasurement]):
 
     def output(self, one: AnyMeasurement) -> Path:
         """The file that, where it is whole, tells that all outputs of a workload are there."""
-        kept = WARM_UP if names.warm_up_of(one.workload.name)[1] else manifest.RAW
+        kept = WARM_UP if base.warm_up_of(one.workload.name)[1] else manifest.RAW
         return self.folder / kept / one.folder / one.workload.output
 
     def made(self, one: AnyMeasurement) -> bool:

@@ -17,11 +17,11 @@ from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.planning.plan import StoredPlan
 from azbenchlib.campaign.safety import words_for_device, words_for_directory
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
-from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
-from azbenchlib.campaign.workloads.fio import Fio
+from azbenchlib.campaign.workloads.grid import LAYOUT
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.campaign.workloads.limits import RunLimits
+from azbenchlib.campaign.workloads.program import Fio
 from azbenchlib.core.errors import UnsafeTargetError
 from azbenchlib.core.units import format_size
 from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
@@ -115,23 +115,13 @@ OneRun = MeasurementRun[OnePlan, OneTargetMeasurement]
 
 @dataclass(kw_only=True)
 class OneTarget(Target[OnePlan, OneTargetMeasurement]):
-    """Where all workloads drive one directory or one device.
-
-    Parameters
-    ----------
-    workloads : sequence of Workload, JobFile or Iozone
-        Run in this order, never at the same time.
-    title : str
-        Title of the dataset.
-    allow_unsafe : str
-        The words that permit a target which would be refused; the refusal names them.
-    """
+    """Where all workloads drive one directory or one device."""
 
     where_data_is: ClassVar[str] = ""  # in the words of progress
     directory: Path | str | None
-    workloads: Sequence[AnyWorkload]
-    title: str
-    allow_unsafe: str = ""
+    workloads: Sequence[AnyWorkload]  # run in this order, never at the same time
+    title: str  # title of the dataset
+    allow_unsafe: str = ""  # the words that permit a target which would be refused; the refusal names them
     reached: str = ""  # how the machine is reached, in the words of the manifest
     _laid_out: bool = field(default=False, init=False)
 

@@ -17,7 +17,7 @@ from pathlib import PurePath
 from typing import Any, ClassVar
 
 from azbenchlib.campaign.doctor import IOZONE_APT, install
-from azbenchlib.campaign.workloads import names
+from azbenchlib.campaign.workloads import base
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.fio_options import shown
 from azbenchlib.campaign.workloads.grid import check_job_name, yes_or_no
@@ -142,7 +142,7 @@ class Iozone(Work):
         records = _counted("record size", self.records, "records of")
         files = _counted("file size", self.file_sizes, "file of")
         jobs = f", {self.threads} processes" if self.threads else ""
-        return f"iozone {', '.join(self.tests)}, {records}, {files}{jobs}{names.which(self.name)}"
+        return f"iozone {', '.join(self.tests)}, {records}, {files}{jobs}{base.which(self.name)}"
 
     @property
     def output(self) -> str:

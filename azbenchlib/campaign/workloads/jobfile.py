@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from azbenchlib.campaign.workloads import fio_options, job_syntax, names
+from azbenchlib.campaign.workloads import base, fio_options, job_syntax
 from azbenchlib.campaign.workloads.base import Work
 from azbenchlib.campaign.workloads.grid import check_job_name, check_seconds, seconds_of
-from azbenchlib.campaign.workloads.job_bytes import UnknownSizeError, bytes_written
+from azbenchlib.campaign.workloads.job_syntax import UnknownSizeError, bytes_written
 from azbenchlib.campaign.workloads.limits import RunLimits, delay_s
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MS_PER_S, fio_size, fio_size_text
@@ -87,7 +87,7 @@ class JobFile(Work):
     @property
     def title(self) -> str:
         """How progress and reports call it."""
-        return names.workload_of(self.name) + names.which(self.name)
+        return base.workload_of(self.name) + base.which(self.name)
 
     @property
     def max_duration_s(self) -> float:

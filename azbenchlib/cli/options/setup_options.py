@@ -184,7 +184,7 @@ def _from_dataset(text: str) -> Setup:
 
     if _is_yaml(name):
         from azbenchlib.campaign.files import measurement_file
-        from azbenchlib.campaign.files.setups import planned
+        from azbenchlib.campaign.files.spec import planned
 
         # whatever its job files say: none of them is run here
         tables = planned(measurement_file.load(name, trust_job_files=True))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from azbenchlib.azure.catalog import latency as catalogue
 from azbenchlib.azure.catalog.latency import HOST_CACHE
-from azbenchlib.campaign.workloads.fio import Fio
+from azbenchlib.campaign.workloads.program import Fio
 from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.core.units import KIB, MIB, US_PER_S, format_count, format_us
 from azbenchlib.lab.engine.latency import stratified_sample

@@ -12,7 +12,7 @@ from fake_azure.skus import GIB
 from fake_azure.vm import CLOUD_INIT_DONE, Hardware, Vm, available, make_image, make_os_disk
 from waiting import wait_for
 
-from azbenchlib.campaign.files import measurement_file, setups
+from azbenchlib.campaign.files import measurement_file, spec
 from azbenchlib.campaign.targets.azure import guest, steps
 from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
 from azbenchlib.campaign.targets.azure.preflight import check_version
@@ -94,7 +94,7 @@ def test_what_is_bought_reaches_az_and_the_dataset(az_path: Path, tmp_path: Path
     assert attached[-1] == "--enable-write-accelerator"
     assert sectors[-2:] == ["--logical-sector-size", "512"]
     assert refused(az_path, [made, attached, sectors]) == ["", "", ""]
-    (row,) = setups.planned(large)["disks"].to_dict("records")
+    (row,) = spec.planned(large)["disks"].to_dict("records")
     # A P30 with Performance Plus: Microsoft Learn, "Increase IOPS and throughput limits", 2024.
     assert (row["provisioned_iops"], row["provisioned_bytes_per_s"], row["bursting"]) == (8000, 300e6, True)
     for experiment, note in (

@@ -12,8 +12,9 @@ from fake_azure.skus import restrict
 from waiting import PATIENCE_S
 
 from azbenchlib import campaign
-from azbenchlib.azure import deadlines, retries
-from azbenchlib.campaign.targets.azure.money import budget
+from azbenchlib.azure import az as deadlines
+from azbenchlib.azure import retries
+from azbenchlib.campaign.targets.azure import money
 from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError
 from azbenchlib.dataset.dataset import Dataset
 
@@ -267,7 +268,7 @@ def test_an_operation_that_never_ends_is_given_up(azure, small, monkeypatch):
 @pytest.mark.long
 def test_a_wait_of_an_hour_does_not_outlive_the_hours_of_a_run(azure, small, monkeypatch):
     """az waits as long as Azure tells it to, and the run has an end; what it made is deleted after that."""
-    monkeypatch.setattr(budget.Budget, "check", lambda self: None)
+    monkeypatch.setattr(money.Budget, "check", lambda self: None)
     azure.faults.wait("*", "", 3600, times=10**6)
     todo, out = campaign.load(small), small.with_name("out")
     # A slow machine may reach the limit before az waits.

@@ -19,8 +19,8 @@ from waiting import PATIENCE_S
 from azbenchlib.campaign.files import measurement_file
 from azbenchlib.campaign.targets.azure import commands
 from azbenchlib.campaign.targets.azure import steps as cloud_steps
-from azbenchlib.campaign.targets.azure.ending import lease, orphans, things
-from azbenchlib.campaign.targets.azure.naming import RUN
+from azbenchlib.campaign.targets.azure.commands import RUN
+from azbenchlib.campaign.targets.azure.ending import orphans, things
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.dataset.dataset import Dataset
 
@@ -66,7 +66,7 @@ def test_a_run_leaves_a_given_group_as_it_was(
 ) -> None:
     """With a NAT gateway and a storage account, and a lease that is renewed meanwhile."""
     file, before = given
-    monkeypatch.setattr(lease, "RENEW_S", 0.5)
+    monkeypatch.setattr(orphans, "RENEW_S", 0.5)
     text = file.read_text().replace("group: theirs", "group: theirs\noutbound: nat")
     file.write_text(text + SECOND + THIRD)
     folder = measured(file)
@@ -79,7 +79,7 @@ def test_a_run_leaves_a_given_group_as_it_was(
     made += arm.bodies("PUT", "/deployments/")[0]["properties"]["template"]["resources"]
     assert len(made) >= 7
     (run,) = {one["tags"][RUN] for one in made}
-    assert all({*orphans.TAGS, lease.LEASE} <= {*one["tags"]} for one in made)
+    assert all({*orphans.TAGS, orphans.LEASE} <= {*one["tags"]} for one in made)
     names = [
         one.path.rpartition("/")[2]
         for one in arm.log

@@ -18,7 +18,7 @@ from waiting import wait_for
 from azbenchlib.azure import retries
 from azbenchlib.azure.az_errors import Passing
 from azbenchlib.campaign.targets.azure import cloud, guest
-from azbenchlib.campaign.targets.azure.ending import lease as leases
+from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.dataset.dataset import Dataset
 
 pytest_plugins = ("fake_azure.fixtures",)
@@ -72,7 +72,7 @@ def test_a_group_whose_run_is_dead_is_deleted_by_its_vm(azure: Azure) -> None:
 
 def test_a_run_that_is_away_as_long_as_it_waits_for_the_network_keeps_its_group() -> None:
     away_s = retries.WHILE_MEASURING[Passing.network]
-    assert away_s + leases.RENEW_S <= cloud.LEAST_LEFT_S - guest.GUARD_EARLY_S
+    assert away_s + orphans.RENEW_S <= cloud.LEAST_LEFT_S - guest.GUARD_EARLY_S
 
 
 @pytest.mark.parametrize(("lease", "expires"), [(0.1, -1), (-0.1, 0.7)])

@@ -9,8 +9,7 @@ from fake_azure.identity import SUBSCRIPTION
 from fake_azure.login import Azure
 
 from azbenchlib import Report
-from azbenchlib.campaign.targets.azure import commands, monitor
-from azbenchlib.campaign.targets.azure.money import reckoning
+from azbenchlib.campaign.targets.azure import cloud, commands, money
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.formats.azure_monitor import TOOL
 from azbenchlib.verdict.run_verdicts import judge_runs
@@ -20,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.fio]
 
 
 def test_no_call_asks_for_more_metrics_than_azure_answers() -> None:
-    for names in monitor.FILES.values():
+    for names in cloud.METRIC_FILES.values():
         assert len(names) == len(set(names)) <= 20
     assert all(name.startswith("Data Disk ") for name in commands.DISK_METRICS)
 
@@ -30,8 +29,8 @@ def test_no_call_asks_for_more_metrics_than_azure_answers() -> None:
 def test_the_metrics_of_a_run_are_kept_and_judged(
     signed_in: Azure, small: Path, monkeypatch: pytest.MonkeyPatch, refused: bool
 ) -> None:
-    monkeypatch.setattr(reckoning, "MONITORED_S", 0.0)
-    monkeypatch.setattr(monitor, "MONITOR_PAUSE_S", 0.1)
+    monkeypatch.setattr(money, "MONITORED_S", 0.0)
+    monkeypatch.setattr(cloud, "MONITOR_PAUSE_S", 0.1)
     small.write_text(SMALL.replace("  data:", "  more: {sku: StandardSSD_LRS, size: 8GiB}\n  data:"))
     signed_in.arm.metrics_late = 3  # figures come minutes after what they tell of
     signed_in.arm.metrics |= {

@@ -21,8 +21,7 @@ from fake_azure.login import Azure
 from fake_azure.recorded import ALWAYS, ASYNC, BEGINNINGS, LOCATION, OPERATION, ModelCheck, unlike
 from fake_azure.routing import Answer, Request
 
-from azbenchlib.campaign.targets.azure import monitor, vm
-from azbenchlib.campaign.targets.azure.money import reckoning
+from azbenchlib.campaign.targets.azure import cloud, money, vm
 
 pytest_plugins = ("fake_azure.fixtures",)
 
@@ -169,8 +168,8 @@ def test_a_whole_run_is_answered_as_recorded(
 ) -> None:
     """Through a NAT gateway, with a container and Azure Monitor; every operation is asked for again."""
     monkeypatch.setattr(vm, "MOST_SCRIPTS", 1)
-    monkeypatch.setattr(reckoning, "MONITORED_S", 0.0)
-    monkeypatch.setattr(monitor, "MONITOR_PAUSE_S", 0.1)
+    monkeypatch.setattr(money, "MONITORED_S", 0.0)
+    monkeypatch.setattr(cloud, "MONITOR_PAUSE_S", 0.1)
     signed_in.arm.prompt = False
     more = "".join(f"  w{n}: {{rw: randread, bs: {4 << n}k, size: 4m, runtime: 1}}\n" for n in range(2))
     small.write_text(SMALL.replace("zone: 1", "zone: 1\noutbound: nat\nsecurity_type: Standard") + more)

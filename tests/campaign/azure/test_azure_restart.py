@@ -12,7 +12,7 @@ from fake_azure.machines import restart
 from waiting import wait_for
 
 from azbenchlib import campaign
-from azbenchlib.campaign.targets.azure import container, outcome
+from azbenchlib.campaign.targets.azure import container, guest, outcome, vm
 from azbenchlib.dataset.dataset import Dataset
 
 pytest_plugins = ("fake_azure.fixtures",)
@@ -73,4 +73,27 @@ def test_a_restart_in_mid_run_costs_the_workload_in_hand_alone(signed_in, small,
     assert places[:2] == places[2:]
     assert guards
     assert not list(out.glob("failed/*"))
+    assert not signed_in.arm.resources
+
+
+def test_a_restart_while_a_disk_is_made_ready_costs_minutes(signed_in, small, monkeypatch):
+    """Azure goes on to say that the script runs; it is begun anew."""
+    for module, name, value in (*SHORT, (vm, "STATE_S", 3.0)):
+        monkeypatch.setattr(module, name, value)
+    prepare = guest.prepare
+
+    def slow_at_first(step, token):
+        functions, ready, calls = prepare(step, token).rpartition("\nready\n")
+        return f'{functions}{ready}if mkdir "$home/slow" 2>/dev/null; then sleep 3600; fi\n{calls}'
+
+    monkeypatch.setattr(guest, "prepare", slow_at_first)
+    told: list[str] = []
+    todo, out = campaign.load(small), small.with_name("out")
+    with ThreadPoolExecutor() as other:
+        other.submit(restarted_in, signed_in, "sleep 3600")
+        dataset = Dataset.load(
+            campaign.run(todo, out, target="azure", progress=lambda done, total, text: told.append(text))
+        )
+    assert len(dataset.runs) == 1
+    assert sum("was restarted" in text for text in told) == 1
     assert not signed_in.arm.resources

@@ -20,7 +20,7 @@ from waiting import PATIENCE_S, wait_for
 
 from azbenchlib import campaign
 from azbenchlib.campaign.journal import Journal, JournalEvent
-from azbenchlib.campaign.targets.azure.money import reckoning
+from azbenchlib.campaign.targets.azure import money
 from azbenchlib.core.errors import AzbenchError, WorkloadsFailedError
 from azbenchlib.dataset.dataset import Dataset
 
@@ -32,10 +32,10 @@ MANY = SMALL + "".join(f"  w{n}: {{rw: randread, bs: {4 << n}k, size: 4m, runtim
 
 A_MINUTE_S = 60
 # Seconds that calls of these words take in Azure, and what they set off there.
-STATED_S = reckoning.CALL_S | {
-    "vm run-command create": reckoning.SCRIPT_S,
-    "storage account create": reckoning.CONTAINER_S,
-    "group delete": reckoning.DOWN_S,
+STATED_S = money.CALL_S | {
+    "vm run-command create": money.SCRIPT_S,
+    "storage account create": money.CONTAINER_S,
+    "group delete": money.DOWN_S,
 }
 OTHERS_S = 10
 MEASURING = 3  # the script on a VM that measures: others guard the group and prepare the disk
@@ -52,8 +52,8 @@ def reckoned_s(commands: list[list[str]], n_workloads: int) -> float:
     apart = [*verbs[: scripts[MEASURING - 1] + 1], *verbs[last + 1 :]]
     known = [[key for key in STATED_S if verb.startswith(key)] for verb in apart]
     each = sum(STATED_S[max(keys, key=len)] if keys else OTHERS_S for keys in known)
-    booting = reckoning.FIRST_SCRIPT_S - reckoning.SCRIPT_S
-    return each + booting + n_workloads * reckoning.PER_RESULT_S
+    booting = money.FIRST_SCRIPT_S - money.SCRIPT_S
+    return each + booting + n_workloads * money.PER_RESULT_S
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from waiting import PATIENCE_S, wait_for
 from azbenchlib import campaign
 from azbenchlib.campaign.planning import plan_text
 from azbenchlib.campaign.targets.azure import guest
-from azbenchlib.campaign.targets.azure.naming import RUN
-from azbenchlib.campaign.targets.azure.results_disk import RESULTS_DISK_NAME as NAME
+from azbenchlib.campaign.targets.azure.commands import RUN
+from azbenchlib.campaign.targets.azure.container import RESULTS_DISK_NAME as NAME
 from azbenchlib.dataset.dataset import Dataset
 
 pytest_plugins = ("fake_azure.fixtures",)

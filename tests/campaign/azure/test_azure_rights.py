@@ -12,8 +12,7 @@ from fake_azure.identity import SUBSCRIPTION
 from fake_azure.login import Azure
 from fake_azure.roles import DOCUMENT, documented, operation
 
-from azbenchlib.campaign.targets.azure import monitor, vm
-from azbenchlib.campaign.targets.azure.money import reckoning
+from azbenchlib.campaign.targets.azure import cloud, money, vm
 
 pytest_plugins = ("fake_azure.fixtures",)
 
@@ -94,8 +93,8 @@ def test_the_role_has_nothing_that_no_run_takes(
     """A run by a container, through a NAT gateway, with Azure Monitor; one in pieces; and one by a disk."""
     monkeypatch.setattr(vm, "MOST_SCRIPTS", 1)
     monkeypatch.setattr(vm, "STATE_S", 0.0)
-    monkeypatch.setattr(reckoning, "MONITORED_S", 0.0)
-    monkeypatch.setattr(monitor, "MONITOR_PAUSE_S", 0.1)
+    monkeypatch.setattr(money, "MONITORED_S", 0.0)
+    monkeypatch.setattr(cloud, "MONITOR_PAUSE_S", 0.1)
     signed_in.arm.actions = documented()[0]
     signed_in.arm.prompt = False  # what takes time is asked for again
     more = "".join(f"  w{n}: {{rw: randread, bs: {4 << n}k, size: 4m, runtime: 1}}\n" for n in range(2))

@@ -18,7 +18,7 @@ from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import Passing
 from azbenchlib.azure.quota import Quota
 from azbenchlib.campaign.files import measurement_file
-from azbenchlib.campaign.targets.azure import commands, eviction, steps
+from azbenchlib.campaign.targets.azure import commands, steps
 from azbenchlib.campaign.targets.azure.preflight import Region
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.dataset.dataset import Dataset
@@ -158,7 +158,7 @@ def test_a_spot_vm_that_is_evicted_is_made_again_as_often_as_that_is_tried(
 ) -> None:
     """On a size with NVMe alone, in a network with a NAT gateway; again while a disk is prepared."""
     monkeypatch.setitem(retries.WHILE_MEASURING, Passing.not_there_yet, 0.1)
-    monkeypatch.setattr(eviction, "EVICTION_PAUSES_S", (0.1,))
+    monkeypatch.setattr(steps, "EVICTION_PAUSES_S", (0.1,))
     text = SMALL.replace("zone: 1", "zone: 1\npriority: spot\noutbound: nat").replace("D2s_v3", "D2s_v6")
     small.write_text(text + "  second: {rw: randwrite, bs: 4k, size: 4m, runtime: 1}\n")
     evicted: list[str] = []

@@ -16,9 +16,8 @@ from waiting import wait_for
 
 from azbenchlib import campaign
 from azbenchlib.azure import retries
-from azbenchlib.campaign.targets.azure import cloud, vm
-from azbenchlib.campaign.targets.azure.ending import lease
-from azbenchlib.campaign.targets.azure.money import budget
+from azbenchlib.campaign.targets.azure import cloud, money, vm
+from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.report.part import Part
@@ -47,7 +46,7 @@ def test_a_run_in_a_given_subnet_without_storage_on_disks_with_options(
     """Two scripts are kept on the VM; the lease is renewed and the VM's end put off again and again."""
     monkeypatch.setattr(vm, "MOST_SCRIPTS", 2)
     monkeypatch.setattr(run_commands, "MOST_KEPT", 2)  # of Azure, for which azbench has 5 to spare
-    monkeypatch.setattr(lease, "RENEW_S", 0.5)
+    monkeypatch.setattr(orphans, "RENEW_S", 0.5)
     monkeypatch.setattr(cloud, "LEAST_LEFT_S", 4 * 3600)
     arm, subnet = signed_in.arm, f"{NETWORK}/subnets/s"
     arm.put(THEIRS, {"location": "westeurope", "tags": {}})
@@ -161,11 +160,11 @@ def test_a_run_that_took_all_that_it_may_ends_and_keeps_what_is_measured(
     signed_in: Azure, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The estimate would have refused it: Azure took longer than is reckoned."""
-    monkeypatch.setattr(budget.Budget, "check", lambda self: None)
+    monkeypatch.setattr(money.Budget, "check", lambda self: None)
     small.write_text(SMALL + "  second: {rw: randwrite, bs: 4k, size: 4m, runtime: 1}\n")
     passed_s = [0.0]
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed_s[0])
-    monkeypatch.setattr(budget, "time", clock)
+    monkeypatch.setattr(money, "time", clock)
 
     def late(done: int, total: int, said: str) -> None:
         passed_s[0] = 3600.0 if done else 0.0

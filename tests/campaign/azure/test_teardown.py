@@ -27,13 +27,12 @@ from azbenchlib.campaign.journal import Journal, JournalEvent
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import quiet, unheard
 from azbenchlib.campaign.run_loop import carry_out
-from azbenchlib.campaign.targets.azure import monitor
+from azbenchlib.campaign.targets.azure import cloud
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.ending import orphans, teardown
 from azbenchlib.campaign.targets.azure.ending.orphans import OrphanedGroup
-from azbenchlib.campaign.targets.azure.manifest import CloudPlan
+from azbenchlib.campaign.targets.azure.manifest import AzureRun, CloudPlan, measures_of, noted_run
 from azbenchlib.campaign.targets.azure.side_by_side import folders
-from azbenchlib.campaign.targets.azure.state import AzureRun, measures_of, noted_run
 from azbenchlib.campaign.targets.azure.steps import Call
 from azbenchlib.campaign.targets.azure.vm import Ended
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError
@@ -381,11 +380,11 @@ def test_the_status_of_a_run_that_was_killed_names_its_group(small):
 def test_metrics_are_waited_for_as_long_whatever_the_clock_says(small, tmp_path, monkeypatch):
     """It was 30 hours ahead while it was measured, and is right again."""
     for name in ("LAG_S", "MONITOR_PAUSE_S"):
-        monkeypatch.setattr(monitor, name, 0.01)
+        monkeypatch.setattr(cloud, name, 0.01)
     small.az = program(tmp_path, {"id": "vm"}, {"value": []})
     later = (datetime.now(UTC) + timedelta(hours=30)).isoformat()
     small.run.plan.windows = {"s": ["vm-1", later, later]}
-    monitor.collect(small)
+    small.collect_metrics()
     assert small.run.plan.windows == {}
 
 

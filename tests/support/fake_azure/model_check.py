@@ -36,7 +36,7 @@ MODELS = {
     f"{IN}/resources": "resource.resources.v2024_11_01 ResourceListResult",
     f"{IN}/providers/[a-z.]+(/register)?": "resource.resources.v2024_11_01 Provider",
     f"{VM}/providers/microsoft.resources/tags/default": "resource.resources.v2024_11_01 TagsResource",
-    f"{IN}/providers/microsoft.features/.*/features/[^/]+": "resource.features.v2021_07_01 FeatureResult",
+    f"{IN}/providers/microsoft.features/.*/features/.+": "resource.features.v2021_07_01 FeatureResult",
     DEPLOYMENTS: "resource.deployments DeploymentListResult",
     f"{DEPLOYMENTS}/[^/]+": "resource.deployments DeploymentExtended",
     ACCOUNT: "storage StorageAccount",

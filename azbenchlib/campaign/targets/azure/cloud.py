@@ -1,5 +1,6 @@
 """The resource group of a run, in which the steps of its experiment are carried out one by one."""
 
+import json
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -11,16 +12,22 @@ from typing import Any
 from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import NOT_LOGGED_IN, AzError
 from azbenchlib.azure.retries import AT_START, Patience
-from azbenchlib.campaign.targets.azure import commands, container, guest
-from azbenchlib.campaign.targets.azure.container import Container
-from azbenchlib.campaign.targets.azure.ending import lease
-from azbenchlib.campaign.targets.azure.money.budget import Budget
-from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
+from azbenchlib.campaign.targets.azure import commands, container, guest, money
+from azbenchlib.campaign.targets.azure.commands import PLAIN, Naming
+from azbenchlib.campaign.targets.azure.container import (
+    FEWEST_FOR_DISK,
+    LONGEST_UNFETCHED_S,
+    Container,
+    ResultsDisk,
+)
+from azbenchlib.campaign.targets.azure.ending import orphans
+from azbenchlib.campaign.targets.azure.manifest import AzureRun
+from azbenchlib.campaign.targets.azure.money import Budget
 from azbenchlib.campaign.targets.azure.outcome import Batch
-from azbenchlib.campaign.targets.azure.results_disk import FEWEST_FOR_DISK, LONGEST_UNFETCHED_S, ResultsDisk
-from azbenchlib.campaign.targets.azure.state import AzureRun
 from azbenchlib.campaign.targets.azure.steps import Call, Guard, Measure, Prepare, Release, Rest, Step
 from azbenchlib.campaign.targets.azure.vm import RUNNING, Vm
+from azbenchlib.core.files import make_folder, write_atomically
+from azbenchlib.core.privacy import masked
 
 # With these Azure refuses a resource group before it makes it; for some it would refuse its deletion, too.
 _NOT_MADE = (
@@ -36,6 +43,9 @@ _REFUSALS, _ZONES = ("BadRequest", "InvalidParameter"), re.compile(r"\bzones?\b"
 # the group of a dead run half an hour before.
 LEAST_LEFT_S = 10800
 SLICE_S = 60.0  # of a rest, between looks at the lease
+LAG_S, MONITOR_PAUSE_S = 300.0, 15.0  # until the figures of a minute are there, and between looks
+_CLOSE_S = 120.0  # so long before the end the last figure may be
+METRIC_FILES = {"vm": commands.VM_METRICS, "disks": commands.DISK_METRICS}
 
 
 @dataclass(kw_only=True)
@@ -105,14 +115,14 @@ class Cloud:
     def renew(self) -> None:
         """Renew the lease on the group where it is time, and end the run where it took all that it may."""
         self.budget.check_spent()
-        if time.monotonic() - self._renewed > lease.RENEW_S:
+        if time.monotonic() - self._renewed > orphans.RENEW_S:
             self._renewed = time.monotonic()
             self.hold()
 
     def hold(self) -> None:
         """Take the lease, and put the VM's own end off while the run is alive; a refusal is told, no more."""
         now = datetime.now(UTC)
-        calls = self._tagged(lease.tags(now))
+        calls = self._tagged(orphans.lease_tags(now))
         ends = datetime.fromisoformat(self.run.plan.expires) if self.run.plan.expires else None
         if ends and self._latest and ends - now < timedelta(seconds=LEAST_LEFT_S):
             ends = now + timedelta(seconds=2 * LEAST_LEFT_S)
@@ -208,6 +218,46 @@ class Cloud:
             urn = ":".join(str(image.get(part)) for part in ("publisher", "offer", "sku"))
             self.run.note(f"{vm} was made of the image {urn}:{version}.")
 
+    def note_window(self, step: Measure) -> None:
+        """Note when a setup is measured on which VM, where a workload lasts long enough."""
+        if step.workload.max_duration_s >= money.MONITORED_S:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            begun = self.run.plan.windows.get(step.setup.name, [step.vm, now])[1]
+            self.run.plan.windows[step.setup.name] = [step.vm, begun, now]
+
+    def collect_metrics(self) -> None:
+        """Ask for the metrics of all setups that were measured and not asked for yet; a refusal is told."""
+        for setup, (vm, begun, ended) in list(self.run.plan.windows.items()):
+            try:
+                self._collect_setup(setup, vm, (begun, ended))
+            except AzError as error:
+                self.run.tell(f"Azure Monitor was not read: {error}")
+            del self.run.plan.windows[setup]
+        self.run.save()
+
+    def _collect_setup(self, setup: str, vm: str, window: tuple[str, str]) -> None:
+        """The metrics of a setup into ``raw/SETUP/``, when all of them are there or their time is over."""
+        self.run.tell(f"{setup}: Azure Monitor …")
+        resource = self.az.json(*commands.vm_show(self.group, vm))
+        resource_id = str(resource["id"]) if isinstance(resource, dict) and "id" in resource else ""
+        if not resource_id:
+            raise AzError("az vm show: its answer names no VM")
+        minute = datetime.fromisoformat(window[0]).replace(second=0)
+        ends = datetime.fromisoformat(window[1])
+        deadline = time.monotonic() + LAG_S
+        for name, metrics in METRIC_FILES.items():
+            argv = commands.metrics(
+                resource_id, metrics, minute, ends + timedelta(minutes=1), name == "disks"
+            )
+            while True:
+                answer = self.az.json(*argv)
+                if _reaches(answer, ends) or time.monotonic() > deadline:
+                    break
+                time.sleep(MONITOR_PAUSE_S)  # in all much less than the lease lasts
+            file = self.run.raw / setup / f"azure-monitor-{name}.json"
+            make_folder(file.parent)
+            write_atomically(file, masked(json.dumps(answer, indent=1)).encode() + b"\n")
+
     def rest(self, seconds: float) -> None:
         """Wait, and renew the lease meanwhile."""
         ends = time.monotonic() + seconds
@@ -264,3 +314,17 @@ def _undone(attach: list[str]) -> list[str]:
     """The command that detaches what another attached."""
     value = dict(pairwise(attach))
     return commands.disk_detach(value["--resource-group"], value["--vm-name"], value["--name"])
+
+
+def _reaches(answer: Any, ends: datetime) -> bool:
+    """Whether an answer has a figure of the last minutes."""
+    latest = datetime.min.replace(tzinfo=UTC)
+    try:
+        for metric in answer["value"]:
+            for series in metric["timeseries"]:
+                for point in series["data"]:
+                    if point.get("average") is not None:
+                        latest = max(latest, datetime.fromisoformat(point["timeStamp"]))
+    except (TypeError, KeyError, ValueError, AttributeError):
+        raise AzError("az monitor metrics list: its answer tells no metrics") from None
+    return latest >= ends - timedelta(seconds=_CLOSE_S)

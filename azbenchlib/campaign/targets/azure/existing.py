@@ -19,14 +19,19 @@ from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.targets.azure import commands, guest, preflight, steps
+from azbenchlib.campaign.targets.azure import commands, guest, money, preflight, steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.container import FEWEST_FOR_CONTAINER
-from azbenchlib.campaign.targets.azure.ending import lease, teardown
-from azbenchlib.campaign.targets.azure.manifest import ExistingPlan, make_manifest
-from azbenchlib.campaign.targets.azure.money import budget, reckoning
+from azbenchlib.campaign.targets.azure.ending import orphans, teardown
+from azbenchlib.campaign.targets.azure.manifest import (
+    AzureRun,
+    ExistingPlan,
+    found_az,
+    make_manifest,
+    measures_of,
+    note_identity,
+)
 from azbenchlib.campaign.targets.azure.outcome import Batch
-from azbenchlib.campaign.targets.azure.state import AzureRun, found_az, measures_of, note_identity
 from azbenchlib.campaign.targets.azure.steps import Call, Measure
 from azbenchlib.campaign.targets.azure.vm import Vm, is_running
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
@@ -68,7 +73,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
     _cloud: Cloud | None = field(default=None, init=False)  # the group for the results
     _vm: Vm | None = field(default=None, init=False)
     _used: set[str] = field(default_factory=set, init=False)  # disks that are ready
-    _budget: budget.Budget = field(default_factory=budget.Budget, init=False)
+    _budget: money.Budget = field(default_factory=money.Budget, init=False)
 
     @classmethod
     def of(cls, request: Request, vm_id: str = "") -> Self:
@@ -135,7 +140,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
             raise InputError(f"the VM {at['name']} does not run; start it, then start again")
         run.plan.versions["az"] = preflight.version(az)
         preflight.check_version(run.plan.versions["az"])
-        self._budget = budget.Budget(max_hours=self.max_hours)
+        self._budget = money.Budget(max_hours=self.max_hours)
         self._budget.end(az)
         patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
         self._vm = Vm(patient, at["group"], at["name"], run.plan.scripts)
@@ -143,7 +148,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
             run.plan.subscription = at["subscription"]
             now = datetime.now(UTC)
             group = steps.group_name(self.experiment.title, now.isoformat(), secrets.token_hex(2))
-            ends = now + timedelta(hours=1, seconds=2 * reckoning.seconds(self.experiment))
+            ends = now + timedelta(hours=1, seconds=2 * money.seconds(self.experiment))
             run.plan.expires = ends.isoformat(timespec="seconds")
             run.plan.groups.append(group)
             run.save()
@@ -157,7 +162,7 @@ class ExistingVmTarget(Target[ExistingPlan, Measure]):
             run.plan.facts[self.experiment.setups[0].name] = guest.facts(said)
             run.save()
         if self._vm and self._cloud:
-            tags = lease.group_tags(steps.slug(self.experiment.title), "", run.plan.expires)
+            tags = orphans.group_tags(steps.slug(self.experiment.title), "", run.plan.expires)
             made = commands.group_create(self._cloud.group, self.experiment.region, tags)
             self._cloud.make(Call("resource group for the results", made))
             region = self.experiment.region

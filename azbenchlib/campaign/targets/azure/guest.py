@@ -183,6 +183,16 @@ def alive() -> str:
     return _script("alive")
 
 
+def noted(script: str, name: str) -> str:
+    """The same script, which first notes since which start of the VM it is at work."""
+    return _script(_quoted("noted", name), script.removeprefix(f"{_functions()}\n"))
+
+
+def restarted(name: str) -> str:
+    """Say whether the VM was restarted since a script began that noted it."""
+    return _script(_quoted("restarted", name))
+
+
 def summary(step: Measure) -> str:
     """What is known of a workload that ended."""
     return _script(_quoted("summary", place(step)))

@@ -152,6 +152,14 @@ kept() {
 
 booted() { cat /proc/sys/kernel/random/boot_id; }
 
+# noted NAME: note since which start of the VM a script is at work.
+noted() { booted >"$home/script-$1"; }
+
+# restarted NAME: whether the VM was restarted since; of a script that has not begun, nothing is said.
+restarted() {
+    if [ -e "$home/script-$1" ] && [ "$(cat "$home/script-$1")" != "$(booted)" ]; then echo "azbench-fact worker gone"; fi
+}
+
 # restored: make those disks ready again that were so before the VM was restarted.
 restored() {
     for script in "$home"/kept-*; do

@@ -9,20 +9,18 @@ from pathlib import Path
 
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.retries import Patience
-from azbenchlib.campaign.archives import LARGEST_OUTPUT, unpack
+from azbenchlib.campaign.outputs import LARGEST_OUTPUT, unpack
 from azbenchlib.campaign.targets.azure import guest
-from azbenchlib.campaign.targets.azure.container import Container
+from azbenchlib.campaign.targets.azure.container import Container, ResultsDisk
 from azbenchlib.campaign.targets.azure.guest import GuestOutput
-from azbenchlib.campaign.targets.azure.results_disk import ResultsDisk
 from azbenchlib.campaign.targets.azure.steps import Measure
-from azbenchlib.campaign.targets.azure.vm import Script, Vm
+from azbenchlib.campaign.targets.azure.vm import STARTS, Script, Vm
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.core.files import make_folder
 
 SAME_AGAIN = 2  # how often a chunk that came damaged is asked for again before smaller ones are
 SMALLEST_CHUNK = 256
 LONGEST_SCRIPT_S = 20 * 3600  # then it is started again, and waits for the same worker
-STARTS = 3  # of a script that ends without having done its work
 QUIET_S = 900.0  # beside what workloads may take, before the VM is asked whether its worker lives
 LOGS_S, LOGS_PAUSE_S = 300.0, 5.0  # within which logs follow the figures into the container
 

@@ -14,8 +14,7 @@ from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import AzError
 from azbenchlib.azure.documents import AzAttachedDisk, AzDisk, AzVm
 from azbenchlib.azure.retries import AT_START, Patience
-from azbenchlib.campaign.detect.detect import DATA_NAME
-from azbenchlib.campaign.detect.to_measurement_file import disk_entry
+from azbenchlib.campaign.detect.detect import DATA_NAME, disk_entry
 from azbenchlib.campaign.files.disk_spec import PROVISIONED
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.progress import Progress

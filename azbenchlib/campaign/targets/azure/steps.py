@@ -1,15 +1,14 @@
 """From an experiment to the steps that carry it out in Azure, in order. Nothing is run here."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from azbenchlib.campaign.files.disk_spec import DiskSpec
 from azbenchlib.campaign.files.spec import Experiment, SetupSpec
 from azbenchlib.campaign.safety import MARK_BYTES
 from azbenchlib.campaign.targets.azure import commands
-from azbenchlib.campaign.targets.azure.commands import Command
-from azbenchlib.campaign.targets.azure.naming import PLAIN, Naming
+from azbenchlib.campaign.targets.azure.commands import PLAIN, Command, Naming
 from azbenchlib.campaign.workloads.kinds import AnyWorkload
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, format_size
@@ -285,3 +284,61 @@ def group_name(title: str, moment: str, nonce: str) -> str:
     """Name of the resource group: ``azbench-zone-redundant-disks-20261120-1603-a1b2``."""
     stamp = re.sub(r"\D", "", moment)
     return f"azbench-{slug(title)}-{stamp[:8]}-{stamp[8:12]}-{nonce}"
+
+
+# Before each VM that is made in the place of one that was taken back: where room was lacking a moment ago, it
+# often is for some minutes. By judgement. After the last one, the run ends, and the same command goes on.
+EVICTION_PAUSES_S = (30.0, 300.0, 900.0)
+_OF_THE_VM = (["vm", "create"], ["vm", "auto-shutdown"])
+
+
+def place_of_vm(steps: Sequence[Step], at: int) -> int | None:
+    """The place of the step that created the VM which is there before step `at`; None: none is there."""
+    for place in range(at - 1, -1, -1):
+        verb = _verb(steps[place])
+        if verb[:2] == ["vm", "delete"]:
+            return None
+        if verb[:2] == ["vm", "create"]:
+            return place
+    return None
+
+
+def is_spot(step: Step) -> bool:
+    """Whether a step creates a VM that Azure may take back."""
+    return isinstance(step, Call) and "Spot" in step.argv
+
+
+def steps_again(steps: Sequence[Step], made: int, at: int) -> list[Step]:
+    """What of the steps from the creation of a VM to step `at` has to be done for another VM in its place.
+
+    The data disks are there, with their data, and are attached to no VM. What was rested for the setup that
+    is being measured is rested again, for the VM has other credits now.
+    """
+    setup = next((step.setup.name for step in steps[at:] if isinstance(step, Measure)), "")
+    kept: list[Step] = []
+    for step in steps[made:at]:
+        verb = _verb(step)
+        if isinstance(step, Release):
+            kept = [one for one in kept if not (isinstance(one, Prepare) and one.disk == step.disk)]
+        elif isinstance(step, Measure) and step.setup.name != setup:
+            kept = [one for one in kept if not isinstance(one, Rest)]
+        elif verb == ["vm", "disk", "detach"]:
+            kept = [one for one in kept if _attached(one) != name_of(step)]
+        elif isinstance(step, Guard | Prepare | Rest) or verb[:2] in _OF_THE_VM or _attached(step):
+            kept.append(step)
+    return kept
+
+
+def _verb(step: Step) -> list[str]:
+    return step.argv[:3] if isinstance(step, Call) else []
+
+
+def name_of(step: Step) -> str:
+    """Of the VM or disk that a call is about."""
+    return step.argv[step.argv.index("--name") + 1] if isinstance(step, Call) else ""
+
+
+def _attached(step: Step) -> str:
+    """The disk that a step attaches, unless Azure is to refuse it; else empty."""
+    is_attach = isinstance(step, Call) and step.refusal is None and _verb(step) == ["vm", "disk", "attach"]
+    return name_of(step) if is_attach else ""

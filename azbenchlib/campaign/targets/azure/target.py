@@ -19,25 +19,25 @@ from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.progress import Progress
-from azbenchlib.campaign.targets.azure import commands, eviction, monitor, preflight, steps
+from azbenchlib.campaign.targets.azure import commands, money, preflight, steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
-from azbenchlib.campaign.targets.azure.ending import lease, teardown
+from azbenchlib.campaign.targets.azure.commands import Naming, new_prefix
+from azbenchlib.campaign.targets.azure.ending import orphans, teardown
 from azbenchlib.campaign.targets.azure.guest import place
-from azbenchlib.campaign.targets.azure.manifest import CloudPlan, make_manifest
-from azbenchlib.campaign.targets.azure.money import budget, reckoning
-from azbenchlib.campaign.targets.azure.naming import Naming, new_prefix
-from azbenchlib.campaign.targets.azure.outcome import Batch
-from azbenchlib.campaign.targets.azure.side_by_side import folders
-from azbenchlib.campaign.targets.azure.state import (
+from azbenchlib.campaign.targets.azure.manifest import (
     AzureRun,
+    CloudPlan,
     enter_subscription,
     found_az,
     made_for,
+    make_manifest,
     measures_of,
     note_identity,
     noted_run,
     remaining,
 )
+from azbenchlib.campaign.targets.azure.outcome import Batch
+from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
 from azbenchlib.campaign.targets.base import Request, Target
 from azbenchlib.core.errors import AzbenchError, InputError
@@ -102,7 +102,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
     def make_plan(self, dataset: Path) -> CloudPlan:
         """What is to be measured; what cannot be carried out is refused before Azure is asked."""
         hours(self.experiment)
-        budget.Budget.of(self.experiment, self.max_cost, self.max_hours).check()
+        money.Budget.of(self.experiment, self.max_cost, self.max_hours).check()
         return CloudPlan(experiment=self.experiment, started=plan.now())
 
     def measurements(self, plan: CloudPlan) -> Sequence[Measure]:
@@ -140,7 +140,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
         run.tell("asking Azure whether it has all that is needed …")
         az = self.enter(run)
         run.save()
-        limits = budget.Budget.of(left, self.max_cost, self.max_hours)
+        limits = money.Budget.of(left, self.max_cost, self.max_hours)
         limits.end(az)
         run.tell(f"it takes {limits.estimate.text}")
         run.plan.versions["az"] = preflight.version(az)
@@ -161,7 +161,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
                 todo.prefixes[left.group] = new_prefix()
         group = todo.groups[-1]
         prefix = todo.prefix(group)
-        tags = lease.group_tags(steps.slug(left.title), self.owner, todo.expires)
+        tags = orphans.group_tags(steps.slug(left.title), self.owner, todo.expires)
         patient = az.patiently(Patience(limits_s=WHILE_MEASURING, tell=run.tell))
         naming = Naming(prefix=prefix, tags=tags)
         self._cloud = Cloud(run=run, az=patient, group=group, naming=naming, budget=limits)
@@ -195,7 +195,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
                     self._adopted -= 1
                 else:
                     if isinstance(step, Call) and step.argv[:2] == ["vm", "delete"]:
-                        monitor.collect(self._there)
+                        self._there.collect_metrics()
                     if not self._done(run, step):
                         continue  # with another VM in its place
                 self._batch = None
@@ -241,13 +241,13 @@ class AzureTarget(Target[CloudPlan, Measure]):
             open_ = [found for found in together if isinstance(found, Measure) and not run.done(found)]
             known = list(takewhile(lambda found: found == step or not run.waits(found), open_))
             self._batch = self._there.batch(known)
-        monitor.noted(self._there, step)
+        self._there.note_window(step)
         try:
             fetched = self._batch.fetch(step, part)
         except AzbenchError as error:
             self._replace_evicted(run, error)
             return self.measure(run, one, part)
-        monitor.noted(self._there, step)
+        self._there.note_window(step)
         return fetched
 
     def _replace_evicted(self, run: AzureRun, fault: AzbenchError) -> None:
@@ -255,21 +255,21 @@ class AzureTarget(Target[CloudPlan, Measure]):
 
         Raises the fault where it is another one, or Azure took VMs back too often or has no room.
         """
-        made = eviction.made_at(self._steps, self._at)
-        if made is None or not eviction.is_spot(self._steps[made]):
+        made = steps.place_of_vm(self._steps, self._at)
+        if made is None or not steps.is_spot(self._steps[made]):
             raise fault
-        name = eviction.name_of(self._steps[made])
+        name = steps.name_of(self._steps[made])
         if not self._there.is_stopped(name):
             raise fault
         self._batch = None
         n_before = sum(not isinstance(step, Measure) for step in self._steps[:made])
-        while self._evictions < len(eviction.EVICTION_PAUSES_S):
-            pause = eviction.EVICTION_PAUSES_S[self._evictions]
+        while self._evictions < len(steps.EVICTION_PAUSES_S):
+            pause = steps.EVICTION_PAUSES_S[self._evictions]
             self._evictions += 1
             run.tell(f"Azure took the spot VM {name} back; another one is made in {pause:g} s …")
             try:
                 self._there.rest(pause)
-                self._there.replace(name, eviction.again(self._steps, made, self._at), n_before)
+                self._there.replace(name, steps.steps_again(self._steps, made, self._at), n_before)
                 run.note(f"{plan.now()}: Azure took the spot VM {name} back; another one was made.")
                 return
             except AzbenchError as error:
@@ -293,7 +293,7 @@ class AzureTarget(Target[CloudPlan, Measure]):
                     self._rescue(run, self._batch)
                 if fault is None:
                     with run.interrupts.waiting():
-                        monitor.collect(self._cloud)
+                        self._cloud.collect_metrics()
             except BaseException as error:
                 fault = error
             finally:
@@ -349,7 +349,7 @@ def _worded(choice: dict[str, str]) -> str:
 
 def hours(experiment: Experiment) -> int:
     """How long the whole may take, in hours, before the VM stops by itself."""
-    seconds = reckoning.seconds(experiment)
+    seconds = money.seconds(experiment)
     hours = max(LEAST_H, -(-int(seconds * SPARE) // 3600) + 1)
     if hours > MOST_H:
         raise InputError(

@@ -21,6 +21,8 @@ _STOPPED, _FAILED, _BY_ITSELF = -1, "Execution failed", "command terminated with
 _WORKING = ("", "Unknown", "Pending", "Running")
 STATE_S = 300.0  # between looks at the VM: of one that is gone, Azure may go on saying that its script runs
 RUNNING = "PowerState/running"
+STARTS = 3  # of a script that ends without having done its work, or is gone after a restart of the VM
+_RESTARTED = "Restarted"  # our own word for the state of such a script, for Azure goes on saying that it runs
 MOST_SCRIPTS = 20  # kept on a VM at a time; Azure takes 25. Source: MicrosoftDocs/azure-docs#117976
 
 
@@ -60,6 +62,7 @@ class Script:
     name: str
     timeout_s: int
     deadline: float
+    noted: bool = False  # whether a restart of the VM is looked for
     wait_s: float = field(default_factory=lambda: FIRST_WAIT_S)
     seen_running: float = field(default_factory=time.monotonic)
 
@@ -74,28 +77,41 @@ class Vm:
     _scripts: list[str] = field(default_factory=list)  # that Azure keeps, the oldest first
 
     def run(self, title: str, script: str, timeout_s: int) -> str:
-        """Run a script to its end; what it said.
+        """Run a script to its end, anew where a restart of the VM ended it; what it said.
 
         Raises an AzbenchError when it failed, though az may say that all is well.
         """
-        begun = self.start(script, timeout_s)
-        while (ended := self.ended(begun)) is None:
-            pass
+        ended = self._run_once(script, timeout_s)
+        for _ in range(STARTS - 1):
+            if ended.state != _RESTARTED:
+                break
+            self.az.patience.tell(f"{self.name} was restarted, so this is done once more: {title} …")
+            ended = self._run_once(script, timeout_s)
         if ended.state != "Succeeded" or ended.exit_code:
             raise AzbenchError(f"{title}: {ended.last_words}")
         return ended.output
 
-    def start(self, script: str, timeout_s: int, secret: str = "") -> Script:
-        """Start a script that runs on without us; `secret` reaches it as a protected parameter."""
+    def _run_once(self, script: str, timeout_s: int) -> Ended:
+        begun = self.start(script, timeout_s, noted=True)
+        while (ended := self.ended(begun)) is None:
+            pass
+        return ended
+
+    def start(self, script: str, timeout_s: int, secret: str = "", *, noted: bool = False) -> Script:
+        """Start a script that runs on without us; `secret` reaches it as a protected parameter.
+
+        `noted`: it notes on the VM that it is at work, so that a restart is noticed.
+        """
         while len(self._scripts) >= MOST_SCRIPTS:
             self.az.json(*commands.script_delete(self.group, self.name, self._scripts[0]))
             del self._scripts[0]
         name = f"azbench-{secrets.token_hex(4)}"
+        script = guest.noted(script, name) if noted else script
         argv = commands.script_start(self.group, self.name, name, script, timeout_s)
         self.az.json(*argv, secret=secret)
         self._scripts.append(name)
         deadline = time.monotonic() + timeout_s + guest.PREPARE_S
-        return Script(name=name, timeout_s=timeout_s, deadline=deadline)
+        return Script(name=name, timeout_s=timeout_s, deadline=deadline, noted=noted)
 
     def forget(self) -> None:
         """Have Azure keep none of the scripts any more that were started here."""
@@ -116,15 +132,12 @@ class Vm:
         view = (answer.get("instanceView") if isinstance(answer, dict) else None) or {}
         if not isinstance(view, dict):
             raise AzError("az vm run-command show: its answer tells no state")
-        ended = _ended(view, script.timeout_s)
-        if ended is None:
-            self._check_runs(script)
-        return ended
+        return _ended(view, script.timeout_s) or self._gone(script)
 
-    def _check_runs(self, script: Script) -> None:
-        """Refuse to wait for a script on a VM that was stopped."""
+    def _gone(self, script: Script) -> Ended | None:
+        """How a script ended that a restart took with it; refuse to wait for one on a VM that was stopped."""
         if time.monotonic() - script.seen_running < STATE_S:
-            return
+            return None
         codes = self.az.json(*commands.vm_state(self.group, self.name))
         told = codes if isinstance(codes, list) else []
         power = [code for code in told if str(code).startswith("PowerState/")]
@@ -134,6 +147,16 @@ class Vm:
                 "VMNotRunning",
             )
         script.seen_running = time.monotonic()
+        if not script.noted or not self._is_restarted_since(script):
+            return None
+        timeout_s, said = script.timeout_s, "the VM was restarted meanwhile"
+        return Ended(state=_RESTARTED, exit_code=1, output="", error=said, timeout_s=timeout_s)
+
+    def _is_restarted_since(self, script: Script) -> bool:
+        try:
+            return guest.facts(self.ask(guest.restarted(script.name))).get("worker") == "gone"
+        except AzError:
+            return False  # as while it starts anew
 
     def ask(self, script: str) -> str:
         """What a short script says, run at once: the last 4 KiB."""

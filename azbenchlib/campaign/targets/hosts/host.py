@@ -1,20 +1,32 @@
-"""Scripts for the host, and what they answer. The shell functions are in ``host.sh`` beside this file."""
+"""Scripts for a host, what they answer, and the plan that is made of it.
+
+The shell functions are in ``host.sh`` beside this file.
+"""
 
 import hashlib
 import io
 import shlex
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path, PurePosixPath
+from typing import Self
 
-from azbenchlib.campaign import device_guard
+from pydantic import Field
+
+from azbenchlib.campaign import device_guard, safety
 from azbenchlib.campaign.host import Storage
+from azbenchlib.campaign.planning.plan import now
 from azbenchlib.campaign.safety import TargetFacts
+from azbenchlib.campaign.targets.hosts.transport import Transport
+from azbenchlib.campaign.targets.one_target import OneTargetPlan, as_they_can_run
 from azbenchlib.campaign.workloads.base import Work
-from azbenchlib.campaign.workloads.program import GIVEN_UP
-from azbenchlib.core.errors import AzbenchError
+from azbenchlib.campaign.workloads.kinds import AnyWorkload
+from azbenchlib.campaign.workloads.program import GIVEN_UP, Fio
+from azbenchlib.core import privacy
+from azbenchlib.core.errors import AzbenchError, InputError, MissingToolError
+from azbenchlib.dataset.manifest import ManifestSetup
 
 # In the folder of ours; each run has a link to it, for tools write its name down.
 HOST_DATA = "azbench.fio-data"
@@ -143,3 +155,80 @@ def _script(*calls: str) -> str:
 @cache
 def _functions() -> str:
     return resources.files(__package__).joinpath("host.sh").read_text(encoding="utf-8")
+
+
+class HostPlan(OneTargetPlan):
+    """What is measured on a host, with what, and what has to be said about it."""
+
+    where: str  # which host and target, as a hash
+    told: dict[str, str] = Field(default_factory=dict)  # of the host, by the names of _KEPT
+    pod: ManifestSetup | None = None  # what the cluster tells of it, where it is one
+
+    def same_as(self, other: Self) -> bool:
+        """Whether both measure the same workloads on the same target with the same tools."""
+        return self.where == other.where and super().same_as(other)
+
+    @property
+    def brief(self) -> str:
+        """In a few words."""
+        return self.brief_on("a host")
+
+
+def look(
+    transport: Transport, directory: str, workloads: Sequence[AnyWorkload], allow: str
+) -> tuple[TargetFacts, Storage, HostPlan]:
+    """What is known of a target on a host and of what it lies on, and the workloads as they can run there.
+
+    A note says what had to be changed of them.
+
+    Raises a MissingToolError when something is not on the host that is needed; an InputError when azbench can
+    keep nothing in the home there, or a workload cannot be run; an UnsafeTargetError as of
+    :func:`.safety.judge`.
+    """
+    told = device_guard.facts(transport.ask(machine(directory)))
+    known = {name: values[0] for name, values in told.items()}
+    _check_host(str(transport.address), told, workloads)
+    target = target_facts(directory, told)
+    safety.judge(target, 0, allow)
+    stored, device = storage(told), target.kind == "device"
+    known["fstype"] = "block device" if device else stored.mount_of(PurePosixPath(target.real)).fstype
+    fio = Fio("fio", known["fio"], tuple(told.get("engine", ())))
+    adapted, notes = as_they_can_run(
+        workloads,
+        fio,
+        direct=device or "direct" in known,
+        device=target.real if device else "",
+        fstype=known["fstype"],
+    )
+    plan = HostPlan(
+        where=hashlib.sha256(f"{transport.address.identity}:{target.real}".encode()).hexdigest()[:16],
+        workloads=adapted,
+        fio=fio.version,
+        started=now(),
+        iozone=known["iozone"] if any(work.tool == "iozone" for work in workloads) else "",
+        told={name: privacy.masked(known[name]) for name in _KEPT if name in known},
+        notes=notes,
+    )
+    return target, stored, plan
+
+
+def _check_host(called: str, told: Mapping[str, list[str]], workloads: Sequence[AnyWorkload]) -> None:
+    """Refuse a host that lacks a tool, or whose home takes nothing."""
+    for tool in dict.fromkeys(["fio", *(work.tool for work in workloads)]):
+        if tool not in told:
+            raise MissingToolError(
+                f"{called}: has no {tool}; `apt install {_PACKAGES.get(tool, tool)}` there"
+            )
+    if missing := told.get("missing"):
+        raise MissingToolError(
+            f"{called}: has no {', '.join(missing)}; coreutils or busybox, and /proc, are needed there"
+        )
+    if unwritable := told.get("unwritable"):
+        raise InputError(
+            f"{called}: nothing can be kept in {unwritable[0]}; let HOME name another folder there, as "
+            "`env HOME=/mnt/data` does in a command"
+        )
+
+
+_KEPT = ("os", "kernel", "ram_kib", "fstype", "total_bytes")
+_PACKAGES = {"iozone": "iozone3"}

@@ -8,22 +8,19 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, Self
 
 from azbenchlib.campaign import device_guard, outputs, safety
-from azbenchlib.campaign.archives import LARGEST_OUTPUT, write
 from azbenchlib.campaign.detect import pod
-from azbenchlib.campaign.detect.kubectl import pod_address
+from azbenchlib.campaign.detect.pod import pod_address
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.host import Storage, ram_bytes
+from azbenchlib.campaign.outputs import LARGEST_OUTPUT, write
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import MeasurementRun, Request
 from azbenchlib.campaign.targets.hosts import host
-from azbenchlib.campaign.targets.hosts.plan import HostPlan, look
-from azbenchlib.campaign.targets.hosts.prefix import PrefixTransport
-from azbenchlib.campaign.targets.hosts.ssh import SshTransport
-from azbenchlib.campaign.targets.hosts.transport import PATIENCE_S, Transport
+from azbenchlib.campaign.targets.hosts.host import HostPlan, look
+from azbenchlib.campaign.targets.hosts.transport import PATIENCE_S, PrefixTransport, SshTransport, Transport
 from azbenchlib.campaign.targets.one_target import OneTarget, OneTargetMeasurement
-from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
-from azbenchlib.campaign.workloads.grid import check_names
+from azbenchlib.campaign.workloads.grid import LAYOUT, check_names
 from azbenchlib.campaign.workloads.limits import RunLimits, ended_after
 from azbenchlib.campaign.workloads.program import GIVEN_UP
 from azbenchlib.core.errors import AzbenchError, InputError, UnsafeTargetError
@@ -43,9 +40,13 @@ HostRun = MeasurementRun[HostPlan, OneTargetMeasurement]
 
 def transports(target: str) -> list[Transport]:
     """The ways to the hosts that a target names; an InputError where one is none, or is there twice."""
+    addresses = host_addresses(target)
+    for one in addresses:
+        if isinstance(one, CommandPrefix):
+            pod.check_one_pod(one.words, str(one))
     return [
         PrefixTransport(address=one) if isinstance(one, CommandPrefix) else SshTransport(address=one)
-        for one in host_addresses(target)
+        for one in addresses
     ]
 
 
@@ -53,22 +54,13 @@ def transports(target: str) -> list[Transport]:
 class HostTarget(OneTarget[HostPlan]):
     """Measure on a host; it needs fio, a POSIX shell, and coreutils or busybox.
 
-    Parameters
-    ----------
-    transport : Transport
-        That leads to the host.
-    experiment : Experiment, optional
-        The measurement file, for what it states of the VM and the disk of a pod.
-    directory : str
-        A directory on the host, in which a folder is made and removed at the end; or a block device, whose
-        content is overwritten. Empty: the home of the login.
-    workloads, title, allow_unsafe
-        As for :class:`~azbenchlib.campaign.targets.one_target.OneTarget`.
+    `directory` is one on the host, in which a folder is made and removed at the end; or a block device, whose
+    content is overwritten. Empty: the home of the login.
     """
 
-    transport: Transport
+    transport: Transport  # that leads to the host
     title: str = "Measured on a host"
-    experiment: Experiment | None = None
+    experiment: Experiment | None = None  # for what it states of the VM and the disk of a pod
     _facts: TargetFacts = field(init=False)
     _storage: Storage = field(init=False)
     _held: bool = field(default=False, init=False)

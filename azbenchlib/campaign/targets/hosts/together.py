@@ -13,18 +13,17 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, ClassVar, Self
 
 from azbenchlib.campaign import outputs, safety
+from azbenchlib.campaign.detect.pod import pod_address
 from azbenchlib.campaign.safety import TargetFacts
 from azbenchlib.campaign.targets.base import Request
 from azbenchlib.campaign.targets.hosts import host
-from azbenchlib.campaign.targets.hosts.plan import HostPlan, look
+from azbenchlib.campaign.targets.hosts.host import HostPlan, look
 from azbenchlib.campaign.targets.hosts.target import HostRun, transports
 from azbenchlib.campaign.targets.hosts.transport import PATIENCE_S, Transport
 from azbenchlib.campaign.targets.one_target import OneTarget, OneTargetMeasurement
-from azbenchlib.campaign.workloads import fio as tool
 from azbenchlib.campaign.workloads import program
-from azbenchlib.campaign.workloads.arguments import LAYOUT
 from azbenchlib.campaign.workloads.base import Work
-from azbenchlib.campaign.workloads.grid import Workload, check_names
+from azbenchlib.campaign.workloads.grid import LAYOUT, Workload, check_names
 from azbenchlib.campaign.workloads.limits import RunLimits
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.temporary import new_folder
@@ -52,25 +51,13 @@ class _Member:
 
 @dataclass(kw_only=True)
 class HostsTarget(OneTarget[HostPlan]):
-    """Measure on several hosts at the same time.
-
-    Parameters
-    ----------
-    transports : sequence of Transport
-        That lead to the hosts.
-    directory : str
-        A directory that each of them has; empty: the home of the login.
-    workloads : sequence of Workload
-        Run in this order, each on all hosts together.
-    title, allow_unsafe
-        As for :class:`~azbenchlib.campaign.targets.one_target.OneTarget`.
-    """
+    """Measure on several hosts at the same time; `directory` is one that each of them has, or their homes."""
 
     where_data_is: ClassVar[str] = " on each host"
     transports: Sequence[Transport]
     title: str = "Measured on several hosts"
     _members: list[_Member] = field(default_factory=list, init=False)
-    _fio: tool.Fio = field(init=False)
+    _fio: program.Fio = field(init=False)
     _open: ExitStack = field(default_factory=ExitStack, init=False)
     _sockets: Path = field(init=False)
 
@@ -88,7 +75,7 @@ class HostsTarget(OneTarget[HostPlan]):
             raise InputError(
                 f"workload '{other[0]}': several hosts at once run workloads of fio given by options"
             )
-        self._fio = tool.find()
+        self._fio = program.find()
         try:
             return self._planned()
         except BaseException:  # what is refused is not released either
@@ -105,6 +92,11 @@ class HostsTarget(OneTarget[HostPlan]):
             )
         where = "+".join(member.plan.where for member in self._members)
         notes = list(dict.fromkeys(note for member in self._members for note in member.plan.notes))
+        if any(pod_address(transport.command()) for transport in self.transports):
+            notes.append(
+                "Several pods were measured at once, and the cluster is asked about one alone: their VMs and "
+                "disks are not known."
+            )
         return first.model_copy(update={"where": where, "notes": notes})
 
     def _member(self, name: str, transport: Transport) -> _Member:

@@ -1,7 +1,10 @@
 """Emulated disks as a target: a lab a setup, real fio, no Azure."""
 
+import json
+import math
+import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,26 +12,136 @@ from typing import Self
 
 import pandas as pd
 
-from azbenchlib import model
+from azbenchlib import __version__, model
 from azbenchlib.analysis.mix import read_share
 from azbenchlib.campaign import doctor, outputs
+from azbenchlib.campaign.files.spec import with_one_disk
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.targets.base import MeasurementRun, Request, Target
-from azbenchlib.campaign.targets.lab import jobs, log_slice
-from azbenchlib.campaign.targets.lab.manifest import make_manifest
-from azbenchlib.campaign.targets.lab.plan import EmulatedSetup, EmulatedTask, LabPlan, emulated
-from azbenchlib.campaign.workloads import fio as tool
+from azbenchlib.campaign.targets.lab.plan import (
+    EmulatedSetup,
+    EmulatedTask,
+    LabPlan,
+    command,
+    emulated,
+    limits_of,
+    write_job_file,
+)
 from azbenchlib.campaign.workloads import program
 from azbenchlib.campaign.workloads.fio_options import EMULATED_ENGINE
 from azbenchlib.campaign.workloads.grid import Workload
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError, MissingToolError
-from azbenchlib.dataset.manifest import Manifest
+from azbenchlib.core.files import write_atomically
+from azbenchlib.core.units import TIB, US_PER_S, format_us
+from azbenchlib.dataset.manifest import Command, Manifest, ManifestSetup
+from azbenchlib.formats import lab_log
 from azbenchlib.lab import calibrate, dilation
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lab.lab import Lab
 from azbenchlib.lab.server import live_log
 from azbenchlib.model.credits import BURST_S
+
+
+def make_manifest(name: str, todo: LabPlan, made: Sequence[tuple[EmulatedSetup, EmulatedTask]]) -> Manifest:
+    """The manifest of a finished run, with what was made of its plan."""
+    pairs = [(one, task) for one in todo.emulated for task in one.tasks]
+    driven = {one.folder(task): (one, task.disk) for one, task in pairs}
+    several = len(driven) > len({one.setup.setup_id for one, _ in pairs})
+    count = f"{len(made)} workload" + ("" if len(made) == 1 else "s")
+    return Manifest(
+        name=name,
+        title=todo.title,
+        about=f"Emulated disks, driven by real fio: {count}. {todo.about}".strip(),
+        measured=plan.day(todo.started),
+        setups=[with_one_disk(_emulated(todo, one), disk, several) for one, disk in driven.values()],
+        commands=[_command(todo, one, task) for one, task in made],
+        tools={"fio": todo.fio, "azbench lab": __version__},
+        notes=[*_emulation_notes(todo), *todo.notes],
+    )
+
+
+def _emulated(todo: LabPlan, one: EmulatedSetup) -> ManifestSetup:
+    name, as_of = one.setup.setup_id, one.setup.as_of or todo.started[:10]
+    told = {"time_scale": todo.time_scale[name], "credit_s": todo.credit_s[name], "as_of": as_of}
+    return one.setup.model_copy(update=told)
+
+
+def _command(todo: LabPlan, one: EmulatedSetup, task: EmulatedTask) -> Command:
+    """What fio was told; the address of an emulated disk is gone with its lab."""
+    place = todo.place(one, f"nbd+unix:///{task.disk}?socket=LAB", TIB)
+    return Command(title=f"fio: {one.title(task)}", text=shlex.join(command(task.workload, place)))
+
+
+def _emulation_notes(todo: LabPlan) -> Iterator[str]:
+    """What a reader must know of the emulation before trusting a figure."""
+    yield (
+        "The disks are emulated after Azure's documents: they show what is documented, and nothing that the "
+        "documents leave out."
+    )
+    for one in todo.emulated:
+        if one.left_out:
+            names = ", ".join(one.left_out)
+            yield f"Setup {one.setup.setup_id}: not emulated, because they need a file system: {names}."
+    day = todo.started[:10]
+    on_credits = {one.setup.setup_id for one in todo.emulated if one.resolved(day).has_credits}
+    for name, scale in todo.time_scale.items():
+        credit_s = todo.credit_s[name] if name in on_credits else BURST_S
+        slow = (
+            f"under time dilation by the factor {scale}, which is undone in all figures"
+            if scale > 1
+            else "at full speed"
+        )
+        cut = f"; burst credits last {credit_s:.3g} s instead of {BURST_S:,} s" if credit_s < BURST_S else ""
+        yield f"Setup {name} ran {slow}{cut}."
+    for one in todo.emulated:
+        if late_s := todo.late_s.get(one.setup.setup_id):
+            yield _busy(one, late_s)
+
+
+def _busy(one: EmulatedSetup, late_s: Mapping[str, float]) -> str:
+    """What a machine that others used too did to the figures."""
+    worst = format_us(max(late_s.values()) * US_PER_S)
+    return (
+        f"Setup {one.setup.setup_id}: this machine was busy in {len(late_s)} of {len(one.tasks)} runs: one "
+        f"completion in a hundred came up to {worst} late, so latencies are too long, and rates at small "
+        "queue depths too low."
+    )
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A place in the log: its length in bytes at that moment."""
+
+    log: Path
+    offset: int
+
+    @classmethod
+    def now(cls, log: Path) -> "Mark":
+        """The end of the log as it is."""
+        return cls(log, log.stat().st_size if log.exists() else 0)
+
+
+def keep(mark: Mark, start_unix_s: float, path: Path) -> None:
+    """Write what was logged since a mark, from a moment on, as a log of its own.
+
+    `start_unix_s` is when measuring began, by the clock on the wall; it becomes the log's zero.
+    """
+    with mark.log.open("rb") as file:
+        file.seek(mark.offset)
+        lines = file.read().decode(errors="replace").splitlines()
+    kept = [line for line in lines if _moment(line) >= start_unix_s]
+    head = f'{lab_log.MARK} "{lab_log.START}": {start_unix_s!r}}}'
+    write_atomically(path, "\n".join([head, *kept, ""]).encode())
+
+
+def _moment(line: str) -> float:
+    """When a line was written; never, where it is not whole."""
+    try:
+        return float(json.loads(line)["unix_s"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return -math.inf
+
 
 LONGEST_S = 6.0  # real seconds a workload lasts at most, unless another number is asked for
 BUSY_S = 0.001  # real time; what came so much too late is worth a note
@@ -60,12 +173,12 @@ class LabMeasurement:
 LabRun = MeasurementRun[LabPlan, LabMeasurement]
 
 
-def nbd_fio() -> tool.Fio:
+def nbd_fio() -> program.Fio:
     """The fio of this machine, which can drive emulated disks.
 
     Raises a MissingToolError when there is no fio, or it lacks the NBD engine.
     """
-    fio = tool.find()
+    fio = program.find()
     if EMULATED_ENGINE not in fio.engines:
         raise MissingToolError(
             "this fio has no NBD engine, through which it drives emulated disks; "
@@ -106,7 +219,7 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
     credit_s: float | None = None
     cache_bytes: float | None = None
     time_scale: int | None = None
-    _fio: tool.Fio = field(init=False)
+    _fio: program.Fio = field(init=False)
     _setups: dict[str, model.Setup] = field(default_factory=dict, init=False)  # of what is to be measured
     _open: ExitStack = field(default_factory=ExitStack, init=False)
     _lab: Lab = field(init=False)
@@ -187,14 +300,14 @@ class LabTarget(Target[LabPlan, LabMeasurement]):
         """Run fio, and keep what of the lab's log belongs to it."""
         lab, disk = self._lab, one.task.disk
         place = run.plan.place(one.one, lab.uri(disk), lab.sizes[disk])
-        jobs.write_job_file(one.workload, place, part)
-        mark, begun = log_slice.Mark.now(lab.log), time.time()
-        limits = jobs.limits(one.workload, place)
-        status, text = program.run(jobs.command(one.workload, place), self._fio, part, limits=limits)
+        write_job_file(one.workload, place, part)
+        mark, begun = Mark.now(lab.log), time.time()
+        limits = limits_of(one.workload, place)
+        status, text = program.run(command(one.workload, place), self._fio, part, limits=limits)
         if status:
             return status, "\n".join([text, *lab.warnings()[-1:], lab.fault()])
         begun += place.ramp_s(one.workload)
-        log_slice.keep(mark, begun, part / f"{one.workload.name}_lab.log")
+        keep(mark, begun, part / f"{one.workload.name}_lab.log")
         _, late_s = live_log.lateness_s(lab.log, begun)
         busy = run.plan.late_s.setdefault(one.one.setup.setup_id, {})
         if busy.pop(run.key(one), 0) or late_s > BUSY_S:  # it may have been measured before

@@ -1,9 +1,13 @@
 """Taking down what was created in Azure, and finding what any run left."""
 
+import getpass
+import os
+import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 from azbenchlib.azure.az import Az
@@ -11,8 +15,52 @@ from azbenchlib.azure.az_errors import GROUP_NOT_FOUND, AzError
 from azbenchlib.azure.retries import Patience
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.targets.azure import commands
-from azbenchlib.campaign.targets.azure.ending import lease
+from azbenchlib.core import processes
 from azbenchlib.core.errors import AzbenchError
+
+LEASE_S, RENEW_S = 1800, 600
+LEASE, HOLDER = "lease", "holder"  # tags: until when, and which process on which machine
+
+
+def lease_tags(now: datetime) -> dict[str, str]:
+    """The tags that this process holds a group with."""
+    return {LEASE: lease_until(now), HOLDER: lease_holder(os.getpid())}
+
+
+def group_tags(campaign: str, owner: str, expires: str) -> dict[str, str]:
+    """All tags of a group that this process makes; `owner`: empty for the user of this machine."""
+    told = {"tool": "azbench", "owner": owner or getpass.getuser(), "campaign": campaign, "expires": expires}
+    return told | lease_tags(datetime.now(UTC))
+
+
+def lease_until(now: datetime) -> str:
+    """The end of a lease that begins now."""
+    return (now + timedelta(seconds=LEASE_S)).isoformat(timespec="seconds")
+
+
+def lease_holder(pid: int) -> str:
+    """A process on this machine, without the machine's name."""
+    return f"{_machine()}-{pid}-{processes.began(pid)}"
+
+
+def is_leased(found: Mapping[str, str], now: datetime) -> bool:
+    """Whether another process that may be alive holds a group with these tags."""
+    try:
+        ends = datetime.fromisoformat(found.get(LEASE, ""))
+    except ValueError:
+        return False
+    if (ends if ends.tzinfo else ends.replace(tzinfo=UTC)) <= now:
+        return False
+    machine, _, process = found.get(HOLDER, "").partition("-")
+    pid, _, began = process.partition("-")
+    if machine != _machine() or not pid.isdigit():
+        return True
+    return int(pid) != os.getpid() and bool(began) and processes.began(int(pid)) == began
+
+
+def _machine() -> str:
+    return sha256(socket.gethostname().encode()).hexdigest()[:8]
+
 
 TAG = "tool=azbench"
 TAGS = ("tool", "owner", "campaign", "expires")  # all that a run puts on its group
@@ -106,7 +154,7 @@ def find(az: Az) -> list[OrphanedGroup]:
                 campaign=campaign,
                 expires=expires,
                 state=state,
-                held=lease.is_held(tags, now),
+                held=is_leased(tags, now),
             )
         )
     return found
@@ -145,10 +193,10 @@ def check_is_own(az: Az, group: str) -> dict[str, Any] | None:
             f"is not deleted; if it is yours to delete, use `{command(group, az.subscription)}`; or measure "
             "into another folder"
         )
-    if lease.is_held(found["tags"], datetime.now(UTC)):
+    if is_leased(found["tags"], datetime.now(UTC)):
         raise AzbenchError(
             f"resource group {group} is held by another run of this measurement, which renewed its lease to "
-            f"{found['tags'][lease.LEASE]}; wait for its end, or measure into another folder"
+            f"{found['tags'][LEASE]}; wait for its end, or measure into another folder"
         )
     return found
 

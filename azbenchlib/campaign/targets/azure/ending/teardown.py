@@ -13,11 +13,11 @@ from azbenchlib.campaign.progress import Progress
 from azbenchlib.campaign.targets.azure import steps
 from azbenchlib.campaign.targets.azure.cloud import Cloud
 from azbenchlib.campaign.targets.azure.ending import orphans, things
-from azbenchlib.campaign.targets.azure.manifest import PLANS, CloudPlan
-from azbenchlib.campaign.targets.azure.side_by_side import folders
-from azbenchlib.campaign.targets.azure.state import (
+from azbenchlib.campaign.targets.azure.manifest import (
     AZ_LOG,
+    PLANS,
     AzureRun,
+    CloudPlan,
     all_deleted,
     enter_subscription,
     found_az,
@@ -25,6 +25,7 @@ from azbenchlib.campaign.targets.azure.state import (
     noted_run,
     remaining,
 )
+from azbenchlib.campaign.targets.azure.side_by_side import folders
 from azbenchlib.campaign.targets.azure.steps import Call, Measure, Step
 from azbenchlib.campaign.targets.azure.vm import is_running
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError

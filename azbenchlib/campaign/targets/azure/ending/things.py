@@ -17,9 +17,9 @@ from azbenchlib.azure.az import Az
 from azbenchlib.azure.az_errors import GROUP_NOT_FOUND, AzError
 from azbenchlib.campaign.interrupts import Interrupts
 from azbenchlib.campaign.targets.azure import commands
-from azbenchlib.campaign.targets.azure.ending import lease, orphans
+from azbenchlib.campaign.targets.azure.commands import RUN, RUN_PREFIX
+from azbenchlib.campaign.targets.azure.ending import orphans
 from azbenchlib.campaign.targets.azure.ending.orphans import Deleted, Deletion, OrphanedGroup, Tell
-from azbenchlib.campaign.targets.azure.naming import RUN, RUN_PREFIX
 from azbenchlib.core.errors import AzbenchError
 
 VM, SCHEDULE = "microsoft.compute/virtualmachines", "microsoft.devtestlab/schedules"
@@ -118,7 +118,7 @@ def _left(things: Sequence[Thing]) -> OrphanedGroup:
         campaign=newest.tags.get("campaign", ""),
         expires=newest.tags.get("expires", ""),
         state=f"{len(things)} things of a run in a group that is not azbench's",
-        held=any(lease.is_held(one.tags, now) for one in things),
+        held=any(orphans.is_leased(one.tags, now) for one in things),
         prefix=first.run,
     )
 
@@ -133,7 +133,7 @@ def check_is_own(az: Az, group: str, prefix: str) -> bool:
         found = orphans.check_is_own(az, group)
         return found is not None and orphans.state_of(found) != orphans.DELETING
     things = own(az, group, prefix)
-    if any(lease.is_held(one.tags, datetime.now(UTC)) for one in things):
+    if any(orphans.is_leased(one.tags, datetime.now(UTC)) for one in things):
         raise AzbenchError(
             f"what a run made in the resource group {group} is held by another run of this measurement, "
             "which renews its lease; wait for its end, or measure into another folder"

@@ -14,8 +14,7 @@ from azbenchlib.campaign import lock, outputs
 from azbenchlib.campaign.files.spec import Experiment
 from azbenchlib.campaign.journal import JOURNAL_FILE, Journal, JournalEvent
 from azbenchlib.campaign.planning import plan
-from azbenchlib.campaign.targets.azure.manifest import CloudPlan
-from azbenchlib.campaign.targets.azure.state import AZ_LOG, AzureRun
+from azbenchlib.campaign.targets.azure.manifest import AZ_LOG, AzureRun, CloudPlan
 from azbenchlib.campaign.targets.base import WARM_UP
 from azbenchlib.core.files import append, flush, make_folder
 from azbenchlib.dataset import manifest

@@ -13,19 +13,16 @@ from azbenchlib.campaign.files.spec import Experiment, SetupSpec
 from azbenchlib.campaign.journal import JournalEvent
 from azbenchlib.campaign.planning import plan
 from azbenchlib.campaign.run_loop import Order
-from azbenchlib.campaign.targets.azure import steps
+from azbenchlib.campaign.targets.azure import money, steps
 from azbenchlib.campaign.targets.azure.ending import teardown
-from azbenchlib.campaign.targets.azure.manifest import CloudPlan
-from azbenchlib.campaign.targets.azure.money import budget, reckoning
-from azbenchlib.campaign.targets.azure.money.budget import CostShares
-from azbenchlib.campaign.targets.azure.money.reckoning import TogetherEstimate
+from azbenchlib.campaign.targets.azure.manifest import AzureRun, CloudPlan, measures_of, remaining
+from azbenchlib.campaign.targets.azure.money import CostShares, TogetherEstimate
 from azbenchlib.campaign.targets.azure.side_by_side import folders
-from azbenchlib.campaign.targets.azure.side_by_side.child import MessageKind, VmMessage, VmRequest
-from azbenchlib.campaign.targets.azure.side_by_side.processes import VmProcesses
-from azbenchlib.campaign.targets.azure.state import (
-    AzureRun,
-    measures_of,
-    remaining,
+from azbenchlib.campaign.targets.azure.side_by_side.processes import (
+    MessageKind,
+    VmMessage,
+    VmProcesses,
+    VmRequest,
 )
 from azbenchlib.campaign.targets.azure.steps import Measure, Step
 from azbenchlib.campaign.targets.azure.target import AzureTarget, hours
@@ -69,7 +66,7 @@ class VmsTarget(AzureTarget):
         """What is to be measured; what cannot be carried out is refused before Azure is asked."""
         for part in parts(self.experiment).values():
             hours(part)
-        budget.check(together(self.experiment, self.at_once), self.max_cost, self.max_hours)
+        money.check(together(self.experiment, self.at_once), self.max_cost, self.max_hours)
         return CloudPlan(experiment=self.experiment, started=plan.now())
 
     def apart(self, run: AzureRun) -> Mapping[str, Experiment]:
@@ -89,7 +86,7 @@ class VmsTarget(AzureTarget):
             return
         self.enter(run)
         self._left = [*left]
-        each = [reckoning.estimate(part) for part in left.values()]
+        each = [money.estimate(part) for part in left.values()]
         whole = TogetherEstimate(parts=each, at_once=min(self.at_once, len(left)))
         run.tell(f"it takes {whole.text}")
         run.note(f"Up to {self.at_once} VMs were measured at a time, each with disks of its own.")
@@ -97,7 +94,7 @@ class VmsTarget(AzureTarget):
     def begin(self, run: AzureRun) -> None:
         """Have the VMs measured, and join what they brought; what failed is noted."""
         every = parts(run.plan.experiment)
-        whole = {name: reckoning.estimate(every[name]) for name in self._left}
+        whole = {name: money.estimate(every[name]) for name in self._left}
         shares = CostShares(most=self.max_cost, likely=whole)
         measures = {name: measures_of(part) for name, part in every.items()}
         processes = VmProcesses(
@@ -163,7 +160,7 @@ def _bound(setup: SetupSpec, zones: Mapping[str, str | None]) -> SetupSpec:
 
 def together(experiment: Experiment, at_once: int) -> TogetherEstimate:
     """What a measurement file takes with so many VMs at a time."""
-    each = [reckoning.estimate(part) for part in parts(experiment).values()]
+    each = [money.estimate(part) for part in parts(experiment).values()]
     return TogetherEstimate(parts=each, at_once=min(at_once, len(each)))
 
 
