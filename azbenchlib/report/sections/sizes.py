@@ -32,8 +32,9 @@ def _figure(answer: SizeAnswer, outcome: Outcome, rate: Rate, name: str) -> Bloc
     entry = plots.Series(rate.column, label, label, 0)
     rows, limits = trace(design, rate.column), caps(design, rate.column)
     svg = plots.both(partial(_draw, rows, limits, entry, rate), f"{name}-{rate.column}")
-    hours = outcome.at_least_s
-    title = f"{label}: throttled for {format_span(hours)} at least" if hours else f"{label}: not throttled"
+    at_least_s = outcome.at_least_s
+    never = "not throttled" if outcome.bursts.is_known else "not throttled by an even load"
+    title = f"{label}: {f'throttled for {format_span(at_least_s)} at least' if at_least_s else never}"
     begin = words.moment(answer.history, 0.0)
     return render(
         "figure",
