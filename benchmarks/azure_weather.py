@@ -161,7 +161,7 @@ EVENTS: dict[str, Callable[[Azure, Path], object]] = {
     "the sign-in expires": lambda azure, out: azure.faults.refuse(
         "*", "/subscriptions/", "ExpiredAuthenticationToken", status=401, times=10**6
     ),
-    "an operation never ends": lambda azure, out: azure.faults.hold("PUT", "/providers/", ""),
+    "an operation never ends": lambda azure, out: azure.faults.hold("PUT", "/providers/", "", 504),
     "Retry-After is an hour": lambda azure, out: azure.faults.wait("PUT", "/providers/", 3600),
 }
 

@@ -160,7 +160,7 @@ def advise(
     prices: Path | str | None = None,
     **others: Any,
 ) -> AdviceAnswer:
-    """Find the cheapest VM and disks that meet a demand, of what suits a server.
+    """Recommend a VM and disks that meet a demand: the fewest disks within 5 % of the cheapest.
 
     The parameters are the options of ``azbench advise``. A number may be an int, a float, a Decimal or a text
     as on the command line: ``iops=24000`` is ``iops="24k"``.
@@ -297,7 +297,8 @@ def size(
     Returns
     -------
     Sized
-        Shows itself; ``to_frame()`` has a row a design, ``best`` is the cheapest.
+        Shows itself; ``to_frame()`` has a row a design, ``best`` is the cheapest with the
+        confidence.
 
     Raises
     ------

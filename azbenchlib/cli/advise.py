@@ -131,8 +131,8 @@ def advise(
     ] = False,
     format_: FormatOption = OutputFormat.text,
 ) -> None:
-    """Find the cheapest VM and disks that meet the demand, name the binding limit, and explain why cheaper
-    configurations fail.
+    """Recommend a VM and disks that meet the demand, the fewest disks within 5 % of the cheapest; name the
+    binding limit, and explain why cheaper configurations fail.
 
     The exit code is 2 if an output of --from is damaged and gives no run; the answer is from the others.
     """

@@ -194,9 +194,11 @@ class Arm:
 
     def answer(self, request: Request) -> Answer:
         """Handle a request and log it."""
-        if self.faults.strike("hold", request.method, request.path, request.command, str(request.body)):
+        page = self.faults.strike("hold", request.method, request.path, request.command, str(request.body))
+        if page:
             self.let_go.wait()
-        page = self.faults.strike("page", request.method, request.path, request.command)
+        if page is None or not page.limit:
+            page = self.faults.strike("page", request.method, request.path, request.command)
         if page:
             self.log.append(Logged(**asdict(request), status=page.limit))
             return Answer(PAGE, page.limit)

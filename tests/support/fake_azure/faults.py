@@ -133,9 +133,12 @@ class Faults:
         """Have the sign-in service refuse a token with this code; 0: with a failure of its own."""
         return self._plan("sign in", "POST", "/oauth2/", limit=number, **when)
 
-    def hold(self, method: str, path: str, says: str, **when: int | str) -> Fault:
-        """Take no notice of requests whose body says this until `Arm.let_go` is set."""
-        return self._plan("hold", method, path, says=says, **when)
+    def hold(self, method: str, path: str, says: str, status: int = 0, **when: int | str) -> Fault:
+        """Take no notice of requests whose body says this until `Arm.let_go` is set.
+
+        Then they are carried out; with a `status`, the gateway gave them up meanwhile and answers with it.
+        """
+        return self._plan("hold", method, path, limit=status, says=says, **when)
 
     def wait(self, method: str, path: str, seconds: int, **when: int | str) -> Fault:
         """Have az wait so long before it asks whether what was accepted is done."""
