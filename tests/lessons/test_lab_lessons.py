@@ -240,7 +240,7 @@ def test_without_fio_a_lesson_says_so_and_goes_on(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_fio_without_the_engine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure.fio, "find", lambda: measure.fio.Fio("fio", "fio-3.41", ("psync",)))
+    monkeypatch.setattr(measure.programs, "find", lambda: measure.programs.Fio("fio", "fio-3.41", ("psync",)))
     with pytest.raises(MissingToolError, match="this fio has no NBD engine; "):
         measure.find_fio()
 
