@@ -26,10 +26,10 @@ pytestmark = pytest.mark.fio
 CHILD = """
 import sys
 from pathlib import Path
-from azbenchlib.campaign.workloads import fio, program
+from azbenchlib.campaign.workloads import program
 from azbenchlib.campaign.workloads.limits import RunLimits
 limits = RunLimits(seconds=60)  # rarely, fio waits for ever after a signal
-print(program.run(sys.argv[2:], fio.find(), Path(sys.argv[1]), limits=limits), flush=True)
+print(program.run(sys.argv[2:], program.find(), Path(sys.argv[1]), limits=limits), flush=True)
 """
 LONG = "--name=long --rw=randwrite --bs=4k --size=1m --runtime=600 --time_based=1 --numjobs=2 --filename=data"
 

@@ -24,7 +24,7 @@ from azbenchlib.azure.catalog.rows import (
     VmRow,
     unit_of,
 )
-from azbenchlib.azure.catalog.skus import RETIRED_FILE, SizeRows
+from azbenchlib.azure.catalog.size_rows import RETIRED_FILE, SizeRows
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.name_forms import QUOTED_CHARS, squeezed
 from azbenchlib.core.nearest import nearest

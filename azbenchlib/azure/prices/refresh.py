@@ -22,7 +22,7 @@ import urllib3
 
 from azbenchlib.azure import overlays
 from azbenchlib.azure.prices import book
-from azbenchlib.azure.prices.rows import rows
+from azbenchlib.azure.prices.items import rows
 from azbenchlib.core.documents import decoded
 from azbenchlib.core.errors import AzbenchError, InputError, OutputError
 from azbenchlib.core.files import write_atomically
