@@ -290,15 +290,15 @@ def size(
         ISO day whose limits and prices count; default: the newest.
     **demand : str or number
         As the options of ``azbench size`` take it, with underscores: ``held_back="60s"`` (how long the load
-        may be throttled in all), ``within="1%"``, ``confidence="95%"`` (the least probability of that),
+        may be throttled in all), ``within="1%"``, ``probability="95%"`` (the least one of that),
         ``growth=0.2``, ``headroom=1.2``, ``size="2TiB"``, ``ram="64GiB"``, ``vcpus=8``, ``max_disks=4``,
         ``zrs=True``. Numbers are bytes, seconds or shares.
 
     Returns
     -------
     Sized
-        Shows itself; ``to_frame()`` has a row a design, ``best`` is the cheapest with the
-        confidence.
+        Shows itself; ``to_frame()`` has a row a design, ``best`` is the cheapest with that
+        probability.
 
     Raises
     ------

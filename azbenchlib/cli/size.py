@@ -73,7 +73,7 @@ def size(
             "not known."
         ),
     ] = None,
-    confidence: Annotated[
+    probability: Annotated[
         str | None,
         typer.Option(
             help="Least probability that the load is throttled no longer; 0: as if the load of each interval "
@@ -118,7 +118,7 @@ def size(
         "held_back": held_back, "within": within, "headroom": headroom, "growth": growth, "size": size,
         "latency": latency, "zrs": "yes" if zrs else None, "hit": hit, "vcpus": vcpus, "ram": ram, "vm": vm,
         "arch": arch, "burstable": "yes" if burstable else None, "any_family": "yes" if any_family else None,
-        "max_disks": max_disks, "burst_factor": burst_factor, "confidence": confidence,
+        "max_disks": max_disks, "burst_factor": burst_factor, "probability": probability,
     }  # fmt: skip
     asked = terms(stated, dashes="--")
     read = _opened(telemetry)

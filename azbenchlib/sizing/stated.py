@@ -24,7 +24,7 @@ _UNITS = {"size": "B", "ram": "B", "held_back": "s"}  # of numbers
 _YES_OR_NO = ("zrs", "burstable", "any_family")
 STATED = (
     *("held_back", "within", "headroom", "growth", "size", "latency", "zrs", "hit", "vcpus", "ram", "vm"),
-    *("arch", "burstable", "any_family", "max_disks", "burst_factor", "confidence"),
+    *("arch", "burstable", "any_family", "max_disks", "burst_factor", "probability"),
 )
 
 
@@ -103,7 +103,7 @@ def terms(stated: Mapping[str, Any], dashes: str = "") -> SizeTerms:
         within=values.read("within", stated_values.share, None),
         factor=_factor(values),
         burst_factor=burst,
-        confidence=values.read("confidence", _confidence, CONFIDENCE),
+        confidence=values.read("probability", _probability, CONFIDENCE),
         most_disks=values.read("max_disks", disks, _MOST_DISKS),
         wanted={
             "choice": choice,
@@ -140,7 +140,7 @@ def _duration(_name: str, text: str) -> float:
     return parse_duration(text)
 
 
-def _confidence(name: str, text: str) -> float:
+def _probability(name: str, text: str) -> float:
     share = stated_values.share(name, text)
     if share >= 1:
         raise InputError(f"{name} '{text}' is not below 1: no recording of means makes certain; 95% is usual")

@@ -39,7 +39,7 @@ def record(answer: SizeAnswer, checks: Sequence[LabCheck] = ()) -> dict[str, Any
         },
         "asked": {
             "throttled_s": answer.requirement.throttled_s,
-            "confidence": answer.requirement.confidence,
+            "probability": answer.requirement.confidence,
             "factor": answer.factor,
             "size_bytes": demand.size_bytes,
             "latency": demand.latency,

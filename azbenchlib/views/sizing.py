@@ -44,7 +44,7 @@ class Sizing:
         By how much the load will grow: 0.2 is 20 %.
     headroom : float
         Every rate counts as so many times itself.
-    confidence : float
+    probability : float
         The least probability that it is throttled no longer; 0: as if the load of each interval came evenly.
     room : str
         For data, such as ``2TiB``; empty: any disk has room.
@@ -72,7 +72,7 @@ class Sizing:
         interval: str = "",
         most_disks: int = 8,
         burst_factor: float = math.inf,
-        confidence: float = CONFIDENCE,
+        probability: float = CONFIDENCE,
         prices: str = "",
         as_of: str = "",
         **wanted: Any,
@@ -81,7 +81,7 @@ class Sizing:
         self._devices, self._interval = list(devices), parse_duration(interval) if interval else None
         self._limits = (parse_duration(held_back) if held_back else None, within or None)
         self._factor, self._burst_factor, self._most_disks = (1 + growth) * headroom, burst_factor, most_disks
-        self._confidence = confidence
+        self._confidence = probability
         self._wanted = {"size_bytes": stated_size(room) if room else GIB, "architecture": "x64"} | wanted
         self._wanted.setdefault("latency", "premium")
         self._region, self._own, self._as_of = region, Path(prices) if prices else None, as_of or None

@@ -151,7 +151,7 @@ def test_a_design_from_means_of_a_minute_has_the_probability_that_is_asked_for(t
     file = means(tmp_path / "minutes.json", 1)
     prices = []
     for confidence in ("0%", "50%", "95%", "99%"):
-        found = json.loads(run(file, *OPTIONS, "--confidence", confidence, "--format", "json").stdout)
+        found = json.loads(run(file, *OPTIONS, "--probability", confidence, "--format", "json").stdout)
         best = found["cheapest"]
         assert best["throttled"]["probability"] >= float(confidence[:-1]) / 100
         prices.append(best["price_per_month"])
@@ -159,7 +159,7 @@ def test_a_design_from_means_of_a_minute_has_the_probability_that_is_asked_for(t
     text = " ".join(run(file, *OPTIONS).stdout.split())
     assert text.startswith("The cheapest design that meets the requirement: ")
     assert f"if it came evenly, {json_even(file)} would do: record" in text
-    assert "is not below 1" in refused(file, *OPTIONS, "--confidence", "100%")
+    assert "is not below 1" in refused(file, *OPTIONS, "--probability", "100%")
 
 
 def json_even(file: str) -> str:
