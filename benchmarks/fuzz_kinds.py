@@ -20,7 +20,7 @@ from azbenchlib.advisor.demands import demand_file
 from azbenchlib.azure import quota
 from azbenchlib.azure.catalog import skus
 from azbenchlib.azure.documents import AzDisk, AzVm
-from azbenchlib.azure.prices import book, rows
+from azbenchlib.azure.prices import book, items
 from azbenchlib.campaign import lock, status
 from azbenchlib.campaign.detect import devices
 from azbenchlib.campaign.detect.detect import _detected
@@ -272,7 +272,7 @@ _VM_ITEM |= {"armSkuName": "Standard_D8ds_v5", "serviceName": "Virtual Machines"
 
 def _read_items(_: Path, data: bytes, __: bool) -> None:
     content = _decoded(data)
-    rows.rows(content if isinstance(content, list) else [content], "westeurope", "2026-06-01", "me")
+    items.rows(content if isinstance(content, list) else [content], "westeurope", "2026-06-01", "me")
 
 
 _SIZE = {
