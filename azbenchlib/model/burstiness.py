@@ -52,7 +52,7 @@ class Burstiness:
     Parameters
     ----------
     history : LoadHistory
-        A load that is the same in all intervals is taken to come evenly.
+        A load that is the same in several intervals, and in all, is taken to come evenly.
     burst_factor : float
         How many times the mean of its interval it is at most at a moment; infinite: not known.
     """
@@ -167,12 +167,17 @@ def _on_grid(needs: Series, weights: Series) -> Series:
 
 
 def _unevenness(history: LoadHistory, values: Series) -> float:
-    """Of the intervals that follow each other, weighted by the square of their load; 0: all are the same."""
+    """Of the intervals that follow each other, weighted by the square of their load; 0: all are the same.
+
+    One interval has no neighbour, so it tells nothing.
+    """
     lengths, ends = history.interval_s, history.t_s + history.interval_s
     follows = np.isclose(ends[:-1], history.t_s[1:]) & np.isclose(lengths[:-1], lengths[1:])
     first, second = values[:-1][follows], values[1:][follows]
-    if not len(first) or np.ptp(values) == 0:
-        return 0.0 if np.ptp(values) == 0 else _USUAL
+    if len(values) > 1 and np.ptp(values) == 0:
+        return 0.0
+    if not len(first):
+        return _USUAL
     weights = (first + second) ** 2
     total = float(weights.sum())
     told = float(((first - second) ** 2).sum()) / total if total else 0.0

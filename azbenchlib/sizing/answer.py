@@ -11,9 +11,9 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import format_span
 from azbenchlib.model.burstiness import Burstiness
 from azbenchlib.model.hidden_bursts import throttled_at_most_s
-from azbenchlib.model.load_history import LoadHistory
+from azbenchlib.model.load_history import LoadHistory, Series
 from azbenchlib.model.replay import Replayed, Throttling
-from azbenchlib.sizing.design import Design
+from azbenchlib.sizing.design import Design, tightest_need
 from azbenchlib.sizing.percentile_rule import by_percentile
 from azbenchlib.sizing.requirement import CONFIDENCE, SizeRequirement
 from azbenchlib.sizing.search import SizeSearch
@@ -64,20 +64,22 @@ class Outcome:
     @cached_property
     def probability(self) -> float:
         """Probability that the load is throttled no longer than it may be."""
-        for is_certain, probability in (
-            (self.at_least_s > self.requirement.throttled_s, 0.0),
-            (self.at_most_s <= self.requirement.throttled_s, 1.0),
-        ):
-            if is_certain:
-                return probability
-        return self.bursts.probability(self.design.tightest_need, self.requirement.throttled_s)
+        allowed_s = self.requirement.throttled_s
+        if self.at_least_s > allowed_s:
+            return 0.0
+        return 1.0 if self.at_most_s <= allowed_s else self.bursts.probability(self._need, allowed_s)
 
     @cached_property
     def probably_at_most_s(self) -> float:
         """Seconds throttled at most with the confidence that is asked for, or with `CONFIDENCE`."""
         confidence = self.requirement.confidence or CONFIDENCE
-        likely = self.bursts.at_most_s(self.design.tightest_need, confidence)
+        likely = self.bursts.at_most_s(self._need, confidence)
         return min(max(likely, self.at_least_s), self.at_most_s)
+
+    @cached_property
+    def _need(self) -> Series:
+        """What each interval needs of the tightest limit, shape (n,)."""
+        return tightest_need(self.design.limits, self.replayed, self.bursts)
 
     @property
     def share(self) -> float:

@@ -180,11 +180,6 @@ class Design:
         """The history on it, to the end, when it comes again and again."""
         return replay_for_good(self.limits, self.history)
 
-    @cached_property
-    def tightest_need(self) -> Series:
-        """What each interval needs of the tightest limit; see :func:`tightest_need`."""
-        return tightest_need(self.limits, self.replayed, Burstiness(self.history))
-
 
 def design(
     market: Market, vm_index: int, option: DiskOption, history: LoadHistory, cache_hit: float

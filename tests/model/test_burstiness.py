@@ -55,6 +55,12 @@ def test_a_constant_load_is_constant_within_its_intervals(interval: int) -> None
         assert bursts.probability(np.full(n, 0.999), 0.0) == 1
 
 
+def test_one_mean_tells_nothing_of_its_seconds() -> None:
+    bursts = Burstiness(a_history(np.full(1, 5000.0), 600))
+    assert not bursts.is_constant and not bursts.is_known
+    assert bursts.probability(np.full(1, 0.9), 60.0) < 0.5
+
+
 def test_more_time_and_more_limit_are_never_less_probable() -> None:
     random = Random(3)  # noqa: S311
     load = a_cascade(2, 7200, 0.65).reshape(-1, 60).mean(axis=1)
