@@ -73,11 +73,18 @@ def main() -> None:
         _refuse(sentence)
     except OSError as error:
         _refuse(one_line(_system_error(error)))
-    except Exception:  # 1 would say "worse"
+    except Exception as error:  # 1 would say "worse"
+        if _is_interrupted(error):
+            raise KeyboardInterrupt from error
         import traceback
 
         traceback.print_exc()
         sys.exit(OWN_FAULT)
+
+
+def _is_interrupted(error: BaseException | None) -> bool:
+    """Whether an interrupt caused it: Python before 3.12 wraps what ``__set_name__`` of a class raises."""
+    return error is not None and (isinstance(error, KeyboardInterrupt) or _is_interrupted(error.__cause__))
 
 
 def _tell(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:

@@ -67,6 +67,23 @@ def test_an_interrupt_in_a_finalizer_is_not_dropped() -> None:
     assert (ended.returncode, ended.stderr) == (130, b"")
 
 
+def test_an_interrupt_while_a_class_is_set_up_is_silent() -> None:
+    """Python before 3.12 makes a RuntimeError of whatever ``__set_name__`` raises."""
+    run = """if True:
+        import signal
+        from azbenchlib import cli, entry
+        class Field:
+            def __set_name__(self, owner, name):
+                signal.raise_signal(signal.SIGINT)
+        def app():
+            type("Column", (), {"cells": Field()})
+        cli.app = app
+        entry.main()
+    """
+    ended = subprocess.run([sys.executable, "-c", run], capture_output=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (130, b"")
+
+
 def test_an_interrupt_that_is_ignored_stays_so() -> None:
     """As of a program that a script has put into the background."""
     ignoring = (
