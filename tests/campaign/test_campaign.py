@@ -547,29 +547,6 @@ def test_the_notebook_is_clean_and_states_its_parameters() -> None:
         assert parameter["inferred_type_name"] != "None", name
 
 
-@fio
-@pytest.mark.slow
-def test_the_notebook_measures(tmp_path: Path) -> None:
-    parameters = {
-        "target": "local",
-        "dataset": str(tmp_path / "ds"),
-        "block_sizes": ["4k"],
-        "iodepths": [2],
-        "patterns": ["randread", "randwrite"],
-        "runtime_s": 1,
-        "ramp_s": 0,
-        "size": "16m",
-    }
-    executed = execute.run_notebook(NOTEBOOK, parameters, tmp_path / "out.ipynb")
-    shown = {cell.id: cell.outputs for cell in executed.cells if cell.cell_type == "code"}
-    lines = "".join(output["text"] for output in shown["measure"]).splitlines()
-    left = r" \(about [\d.]+\u00a0s left; next: randwrite 4\u00a0KiB, QD 2\)"
-    assert re.fullmatch(r"1/2 randread 4\u00a0KiB, QD 2: [\d,]+ IOPS" + left, lines[-2])
-    assert re.fullmatch(r"2/2 randwrite 4\u00a0KiB, QD 2: [\d,]+ IOPS", lines[-1])
-    assert len(manifest.load(tmp_path / "ds").raw) == 12
-    assert "4\u00a0KiB, QD\u00a02" in shown["results"][0]["data"]["text/html"]
-
-
 def test_a_kernel_that_hangs_at_its_end_is_ended(tmp_path: Path) -> None:
     """Its cells are done, but a thread of it sleeps on: the executed notebook is there all the same."""
     notebook = nbformat.v4.new_notebook(

@@ -3,12 +3,10 @@
 import io
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from programs import azbench
 from pypdf import PdfReader
 
 from azbenchlib import campaign
@@ -19,9 +17,7 @@ from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import AzbenchError
 from azbenchlib.dataset.dataset import Dataset
 
-AZBENCH = Path(sys.executable).parent / "azbench"
 WHO = "jane.doe"
-SMALL = [f"--parameter={one}" for one in ("block_sizes=['4k']", "iodepths=[2]", "runtime_s=1", "size='16m'")]
 MEASUREMENT = """\
 title: Mine
 region: westeurope
@@ -66,25 +62,6 @@ def assert_nobody_is_named(*folders: Path) -> None:
         told = contents(path)
         place = told.find(WHO.encode())
         assert place < 0, f"{path}: …{told[max(0, place - 200) : place + 100]!r}"
-
-
-@pytest.mark.fio
-@pytest.mark.slow
-def test_a_measurement_and_its_report_name_nobody(home: Path) -> None:
-    work = home / "work"
-    (work / "m.yaml").write_text(MEASUREMENT)
-    (work / "own.fio").write_text(JOB)
-    for command in (
-        ["run", work / "m.yaml", "--target", "local", "-o", work / "ds", "-p", f"directory={work}"],
-        ["run", "--target", "local", "-o", "ds2", *SMALL],
-        ["report", work / "ds", "ds2", "-o", "report"],
-    ):
-        done = azbench(*command, cwd=work)
-        assert done.returncode == 0, done.stderr
-    assert_nobody_is_named(work / "ds", work / "ds2", work / "report")
-    kept = json.loads((work / "ds2" / "measure.ipynb").read_text())["metadata"]["papermill"]
-    assert kept["input_path"] == "01_measure.ipynb" and kept["parameters"]["dataset"] == "ds2"
-    assert len(Dataset.load(work / "ds").runs) == 2
 
 
 @pytest.mark.fio

@@ -1,10 +1,8 @@
 """Disks that are none of Azure's, as those of this machine and of hosts, are not judged as if they were."""
 
-import json
 from pathlib import Path
 
 import pytest
-from programs import azbench
 
 from azbenchlib.campaign import host
 from azbenchlib.core import schema
@@ -13,7 +11,6 @@ from azbenchlib.dataset import manifest
 from azbenchlib.model.descriptions import stated_setup
 from azbenchlib.verdict.run_verdicts import resolved_setup
 
-SMALL = ("block_sizes=['4k']", "iodepths=[1]", "runtime_s=1", "size='16m'")
 DAY = "2026-01-01"
 
 
@@ -45,15 +42,3 @@ def test_outside_azure_only_what_is_called_an_azure_disk_has_documented_limits(e
 
 def test_in_azure_a_sku_that_is_none_is_named() -> None:
     assert _limits("azure", sku="Premum_LRS", size_bytes=2**40) == (None, [Code.LIMITS_NOT_KNOWN])
-
-
-@pytest.mark.fio
-def test_the_verdict_of_a_run_on_this_machine_asks_for_no_azure_disk(tmp_path: Path) -> None:
-    small = [f"--parameter={one}" for one in (*SMALL, f"directory={str(tmp_path)!r}")]
-    done = azbench("run", "--target", "local", "-o", "ds", *small, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    shown = azbench("verdict", "ds", cwd=tmp_path).stdout
-    assert "bound by" in shown or "Cannot tell" in shown or "explains the rate" in shown, shown
-    assert not any(word in shown for word in ("SKU", "host caching", "give a tier"))
-    runs = json.loads(azbench("verdict", "ds", "--format", "json", cwd=tmp_path).stdout)
-    assert "limits_not_known" not in json.dumps(runs)
