@@ -73,7 +73,10 @@ def on_a_vm(folder: Path, made: Container, call: str) -> subprocess.CompletedPro
     return on_this_machine(folder, f"{head}\n{call}")
 
 
-def test_what_a_vm_uploads_is_listed_and_fetched(made: Container, tmp_path: Path) -> None:
+def test_what_a_vm_uploads_is_fetched_and_its_signature_lets_it_do_nothing_else(
+    made: Container, tmp_path: Path
+) -> None:
+    """A VM can neither replace what is there, nor read, list or delete."""
     (tmp_path / "out").write_bytes(bytes(range(256)) * 5000)
     done = on_a_vm(tmp_path, made, f"upload {tmp_path}/out setup/data/first/0-abc-.figures")
     assert (done.returncode, done.stderr) == (0, "")
@@ -81,10 +84,6 @@ def test_what_a_vm_uploads_is_listed_and_fetched(made: Container, tmp_path: Path
     assert made.download("setup/data/first/0-abc-.figures", 0, 0) == (tmp_path / "out").read_bytes()
     log = (tmp_path / "az.log.jsonl").read_text()
     assert not [secret for secret in (KEY, "sig=") if secret in log]
-
-
-def test_the_signature_lets_a_vm_add_and_do_nothing_else(made: Container, tmp_path: Path) -> None:
-    """Neither replace what is there, nor read, list or delete."""
     for text in ("first", "second"):
         (tmp_path / text).write_text(text)
     assert on_a_vm(tmp_path, made, f"upload {tmp_path}/first a.figures").returncode == 0
