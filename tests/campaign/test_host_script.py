@@ -17,7 +17,7 @@ from azbenchlib.campaign import device_guard
 from azbenchlib.campaign.targets.hosts import host
 from azbenchlib.campaign.workloads.program import GIVEN_UP
 
-SHELLS = ("sh", "dash", "bash --posix", "busybox sh")
+SHELLS = ("dash", "bash --posix", "busybox sh")
 
 
 def run_by(shell: str, script: str, home: Path) -> bytes:

@@ -100,6 +100,7 @@ def kept(folder: Path) -> list[str]:
     return [event["run"] for event in Journal(folder / "ds").events() if event["event"] == JournalEvent.KEPT]
 
 
+@pytest.mark.sampled(2)
 def test_a_whole_campaign(way: Way, host: Host, target: str, tmp_path: Path) -> None:
     asked = todo(tmp_path)
     folder = run(tmp_path, asked, target)
@@ -235,7 +236,7 @@ def on_a_device(folder: Path, runtime: str = "0.2") -> Todo:
     return experiment.load(folder / "file.yaml")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @guarded
 def test_devices_on_the_host(host: Host, target: str, tmp_path: Path, device: Path) -> None:
     asked = on_a_device(tmp_path)
@@ -288,7 +289,7 @@ def test_a_device_of_a_host_that_a_process_writes_to_is_left_alone(
 
 
 @pytest.mark.parametrize("runtime", ["0.3", "2"], ids=["between runs", "in a run"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @guarded
 def test_a_campaign_on_a_device_of_a_host_goes_on_after_a_kill(
     runtime: str, host: Host, target: str, tmp_path: Path, device: Path
