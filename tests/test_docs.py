@@ -12,7 +12,8 @@ from programs import azbench
 ROOT = Path(__file__).parents[1]
 NEEDS_AZ = {"azure", "cleanup"}
 NEEDS_A_VM = {"detect"}
-AS_OTHERS = ("report ultra", "run campaigns/ultra-disk.yaml -o")  # take longest, and other lines do the same
+# These take longest, and other lines or tests do the same.
+AS_OTHERS = ("report ultra", "reports/required", "run campaigns/ultra-disk.yaml -o", "run --target local")
 UNTIL_CTRL_C = ("start", "watch", "mount")  # of the lab; tests/test_lab_*.py run them
 OURS = ("datasets/rehearsal", "datasets/this-machine", "datasets/lab-async-os")  # what these commands write
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -67,12 +67,16 @@ def test_the_terminal_prints_the_answer_and_nothing_above_it(answer: VerdictAnsw
     assert [text for text in sentences(answer) if in_one_line(text) not in in_one_line(printed)] == []
 
 
-def test_it_shows_itself_in_few_lines_and_small_cells() -> None:
-    for name in (SHIPPED, "iozone-host-cache-2012", OUTPUT):
-        shown = az.judge(name)
+@pytest.fixture(scope="module")
+def matrix() -> VerdictAnswer:
+    return az.judge("iozone-host-cache-2012")
+
+
+def test_it_shows_itself_in_few_lines_and_small_cells(answer: VerdictAnswer, matrix: VerdictAnswer) -> None:
+    for shown in (answer, matrix, az.judge(OUTPUT)):
         assert 1 <= len(repr(shown).splitlines()) <= MOST_LINES
         assert len(shown._repr_html_().encode()) < MOST_BYTES
-    assert len(az.judge("iozone-host-cache-2012").result) > 600
+    assert len(matrix.result) > 600
 
 
 def test_a_cell_has_a_card_for_all_runs_of_which_the_same_is_said(answer: VerdictAnswer) -> None:
@@ -92,10 +96,8 @@ def test_a_cell_has_a_card_for_all_runs_of_which_the_same_is_said(answer: Verdic
     assert answer._repr_html_().count("<h3>") == len(cards) + 1 < len(answer.document.parts)
 
 
-def test_many_runs_of_a_series_have_one_line_with_their_range() -> None:
-    entries = [
-        entry for entry in az.judge("iozone-host-cache-2012").result if entry.judged.probability > 0.95
-    ]
+def test_many_runs_of_a_series_have_one_line_with_their_range(matrix: VerdictAnswer) -> None:
+    entries = [entry for entry in matrix.result if entry.judged.probability > 0.95]
     judged = VerdictAnswer(entries)  # without their surfaces, those of which the same is said
     lines = [
         sentence

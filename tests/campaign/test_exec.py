@@ -267,7 +267,7 @@ def test_several_hosts_without_a_relay_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.fio
-@pytest.mark.long  # test_hosts.py measures behind commands, and test_measured_by_command.py by this command line
+@pytest.mark.long  # test_hosts.py measures behind a command, and test_measured_by_command.py by this one
 def test_the_command_line_measures_behind_a_command(home: Path, tmp_path: Path) -> None:
     words = ["run", tmp_path / "file.yaml", "--target", behind("env", f"HOME={home}"), "-o", tmp_path / "ds"]
     done = subprocess.run(

@@ -27,6 +27,7 @@ def shipped_prices() -> None:
 
 
 @pytest.mark.parametrize("number", range(3))
+@pytest.mark.sampled(1)
 def test_no_figure_is_taken_over_two_disks(number: int, tmp_path: Path) -> None:
     drawn, tally = checked(mixture, random_mixtures.check, f"{SEED}-{number}", tmp_path / "drawn")
     assert not tally.contradicted, drawn
