@@ -188,8 +188,9 @@ def own_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def report_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Report over the disks of 2020, made by the command line."""
-    return _report(tmp_path_factory, "one", "azure-local-disks-2020")
+    """Report over the disks of 2020 for somebody, made by the command line."""
+    names = ("--author", "Ada <b>", "--client", "R & D")
+    return _report(tmp_path_factory, "one", "azure-local-disks-2020", *names)
 
 
 @pytest.fixture(scope="session")
@@ -227,13 +228,13 @@ def _shared_by_all_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home.parent if "PYTEST_XDIST_WORKER" in os.environ else home
 
 
-def _report(tmp_path_factory: pytest.TempPathFactory, name: str, *datasets: str) -> Path:
+def _report(tmp_path_factory: pytest.TempPathFactory, name: str, *arguments: str) -> Path:
     """A report that is made once for all workers: the first makes it."""
     with _one_at_a_time(tmp_path_factory, f"report-{name}") as home:
         folder = home / f"report-{name}"
         if not folder.exists():
             part = folder.with_suffix(".part")
-            command = [str(Path(sys.executable).with_name("azbench")), "report", *datasets, "-o", str(part)]
+            command = [str(Path(sys.executable).with_name("azbench")), "report", *arguments, "-o", str(part)]
             subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=PATIENCE_S)
             part.rename(folder)
         return folder

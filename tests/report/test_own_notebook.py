@@ -129,6 +129,11 @@ def test_what_is_given_replaces_what_the_notebook_says(tmp_path: Path) -> None:
     )
     made = az.write_report(az.read(OUTPUT), folder=tmp_path, title="Mine <b>", notebook=str(path))
     assert "Mine &lt;b&gt; 1\n" in made.html.read_text(encoding="utf-8")
+    assert repr(made).splitlines() == [str(made.html), str(made.pdf)]
+    kernel, *cells, page, pdf_ = made.timings
+    assert (kernel, page, pdf_) == ("starting and ending the kernel", "making the page", "making the PDF")
+    assert "print(title, len(datasets))" in cells
+    assert all(seconds > 0 for seconds in made.timings.values())
     with pytest.raises(
         InputError, match=r"own\.ipynb has no parameter 'note'; it has: datasets, title, margin"
     ):
