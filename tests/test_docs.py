@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 NEEDS_AZ = {"azure", "cleanup"}
 NEEDS_A_VM = {"detect"}
 # These take longest, and other lines or tests do the same.
-AS_OTHERS = ("report ultra", "reports/required", "run campaigns/ultra-disk.yaml -o", "run --target local")
+AS_OTHERS = ("report ultra", "reports/required", "datasets/rehearsal", "run --target", "lab run")
 UNTIL_CTRL_C = ("start", "watch", "mount")  # of the lab; tests/test_lab_*.py run them
 OURS = ("datasets/rehearsal", "datasets/this-machine", "datasets/lab-async-os")  # what these commands write
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
