@@ -62,8 +62,8 @@ def compare(seeds: Iterable[int], source: ModuleType = small_market) -> Counter[
     return won
 
 
-def compare_volumes(seeds: Iterable[int]) -> Counter[str]:
-    """The same of two volumes on one VM, without peaks and local disks."""
+def compare_volumes(seeds: Iterable[int], is_os: bool = False) -> Counter[str]:
+    """The same of two volumes on one VM, without peaks and local disks; the second may be the OS disk."""
     won: Counter[str] = Counter()
     for seed in seeds:
         random = Random(seed)  # noqa: S311
@@ -74,6 +74,9 @@ def compare_volumes(seeds: Iterable[int]) -> Counter[str]:
         ]
         wanted = [replace(one, latency="premium") if one.latency == "local" else one for one in wanted]
         wanted[1] = replace(wanted[1], choice=wanted[0].choice, architecture=wanted[0].architecture)
+        if is_os:
+            there = small_market.with_ephemeral(random, there)
+            wanted[1] = small_market.os_disk(random, wanted[1])
         slow = small_market.recommended_volumes(wanted, there)
         found = recommended_volumes(dict(zip("ab", wanted, strict=True)), there)
         if slow is None or found is None:
@@ -127,6 +130,8 @@ def main() -> None:
     if not args.shipped:
         found = compare_volumes(seeds)
         print(f"{args.catalogues} with two volumes, too: " + _counted(found))
+        found = compare_volumes(seeds, is_os=True)
+        print(f"{args.catalogues} with an OS disk, too: " + _counted(found))
 
 
 def _counted(found: Counter[str]) -> str:

@@ -20,7 +20,7 @@ from azbenchlib.model.limits import deliver
 from azbenchlib.model.setup import VM, Disk, Setup
 from azbenchlib.model.unloaded_latency import expected_us, table_of
 
-_FILE = "/mnt/data/azbench.fio"
+_FILE, _OS_FILE = "/mnt/data/azbench.fio", "/azbench.fio"
 _MOST_SIZE, _LEAST_SIZE = 100 * GIB, 64 * MIB
 _FILE_SHARE = 0.9  # of the room for data: the file system needs some of it
 _DEPTH, _MOST_JOBS = 64, 16
@@ -66,12 +66,13 @@ def fio_job(vm: VM, disk: Disk, demand: Demand) -> str:
     The first half hour on managed disks is not counted, whatever is documented: most VM sizes have burst
     credits, and the resource-SKU API never tells them.
     """
+    file = _OS_FILE if demand.os_disk else _FILE
     lines = [
         f"; {vm.size} with {disk.name} passes with at least the figures below.",
         *([] if disk.local else ["; The first half hour uses up burst credits; it is not counted."]),
-        f"; Writes to {_FILE}: put the file on the volume.",
+        f"; Writes to {file}: put the file on the volume.",
         "[global]",
-        f"filename={_FILE}",
+        f"filename={file}",
         f"size={fio_size_text(_size(vm, disk, demand))}",
         "ioengine=libaio",
         "direct=1",

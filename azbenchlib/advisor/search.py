@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from azbenchlib.advisor.demands.demand import Demand
-from azbenchlib.advisor.offers.disk_options import FULL, DiskOption, options
+from azbenchlib.advisor.offers.disk_options import DiskOption, options
 from azbenchlib.advisor.offers.market import Market
-from azbenchlib.advisor.offers.vm_sizes import Bools, Floats, VmSize
+from azbenchlib.advisor.offers.vm_sizes import FULL, Bools, Floats, VmSize
 from azbenchlib.azure.disk_kinds import NVME, DiskKind
 from azbenchlib.cost.bill import Bill
 from azbenchlib.cost.usage import Use

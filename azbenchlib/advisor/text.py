@@ -174,6 +174,9 @@ def described(configuration: Configuration) -> str:
     disk = configuration.setup.disks[0]
     many, each = (f"{disk.count} × ", " each") if disk.count > 1 else ("", "")
     size = format_size(disk.size_bytes or 0)
+    if disk.role == "ephemeral_os":
+        place = {"cache": "host cache", "temp": "temp disk", "nvme": "local NVMe disk"}[disk.placement]
+        return f"ephemeral OS disk of {size} on the {place}: it begins anew whenever the VM is deallocated"
     if disk.local:
         lost = "what is on them is lost" if disk.count > 1 else "what is on it is lost"
         return f"{many}{configuration.kind.label} of {size}: {lost} when the VM stops"

@@ -3,8 +3,8 @@
 What volumes take of a VM's limit adds up, as shares of the limit that each passes
 (:func:`azbenchlib.model.io_path.legs`), and so do their disks. So for every way in which the volumes may lie
 (with or without cache, on disks with limits of their own) the cheapest disks for so many slots are paired
-with each VM that carries the sum. Managed disks alone; every volume is at its most at once, and peaks are not
-looked at.
+with each VM that carries the sum. Managed disks alone, but for an ephemeral OS disk; every volume is at its
+most at once, and peaks are not looked at.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ import numpy as np
 from azbenchlib.advisor.configuration import Configuration
 from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.advisor.document import demand_record
-from azbenchlib.advisor.offers.disk_options import FULL, DiskOption, options
+from azbenchlib.advisor.offers.disk_options import DiskOption, options
 from azbenchlib.advisor.offers.market import Market
-from azbenchlib.advisor.offers.vm_sizes import Bools, Floats, VmSize
+from azbenchlib.advisor.offers.vm_sizes import FULL, Bools, Floats, VmSize
 from azbenchlib.advisor.search import FEWER_DISKS_WITHIN, Candidate, Search
-from azbenchlib.azure.disk_kinds import ULTRA, DiskKind
+from azbenchlib.azure.disk_kinds import EPHEMERAL_OS, ULTRA, DiskKind
 from azbenchlib.core.errors import InputError
 from azbenchlib.cost.bill import Bill
+from azbenchlib.cost.usage import Use
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import deliver
-from azbenchlib.model.setup import Setup
+from azbenchlib.model.setup import PLACEMENTS, Disk, Setup
 
 _REACHED = 1 - 1e-9
 _NEAR = 1e-9
@@ -63,8 +64,10 @@ class Volumes:
 
     @property
     def disk_count(self) -> int:
-        """Of all volumes."""
-        return sum(option.disk.count for option in self.options.values())
+        """Data disks of all volumes."""
+        return sum(
+            option.disk.count for name, option in self.options.items() if not self.demands[name].os_disk
+        )
 
     @property
     def setup(self) -> Setup:
@@ -108,7 +111,7 @@ class Volumes:
                     "redundancy": part.redundancy,
                     "kind": part.kind.key,
                     "price_per_month": self.options[name].price,
-                    "fio_job": part.fio_job,
+                    "fio_job": part.fio_job if part.demand.steady[1] else None,
                 }
                 for name, part in self.parts.items()
             ],
@@ -245,6 +248,8 @@ def _pareto(steps: Iterator[tuple[int, Decimal, tuple[DiskOption, ...]]]) -> Ste
 
 def _ways(demand: Demand, market: Market) -> Iterator[_Way]:
     """The ways of one volume; kinds of disks that ask the same of a VM are one."""
+    if demand.os_disk and not demand.persistent and demand.redundancy == "LRS":
+        yield from (_ephemeral(placement, demand, market) for placement in PLACEMENTS)
     alike: dict[tuple[bool, bool, bool, bool], tuple[DiskKind, Steps]] = {}
     for kind in demand.kinds:
         if kind.local:
@@ -252,7 +257,7 @@ def _ways(demand: Demand, market: Market) -> Iterator[_Way]:
         for cached in (False, True) if kind.cacheable else (False,):
             same = (cached, kind.separate_vm_limits, kind.needs_premium_io, kind is ULTRA)
             steps: Steps = [
-                (option.disk.count, option.price, (option,))
+                (0 if demand.os_disk else option.disk.count, option.price, (option,))
                 for option in options(kind, cached, demand, market)
                 if not option.bill.missing
             ]
@@ -261,3 +266,16 @@ def _ways(demand: Demand, market: Market) -> Iterator[_Way]:
     for (cached, *_), (kind, steps) in alike.items():
         remote, local = market.vm_sizes.shares(kind, cached, demand)
         yield _Way(remote, local, market.vm_sizes.allowed(kind, cached), _pareto(iter(steps)))
+
+
+def _ephemeral(placement: str, demand: Demand, market: Market) -> _Way:
+    """The OS disk on the host, which costs nothing and passes the limits of its place."""
+    shares, allowed = market.vm_sizes.ephemeral_shares(placement, demand)
+    disk = Disk(
+        name=f"ephemeral:{placement}",
+        role="ephemeral_os",
+        placement=placement,
+        size_bytes=demand.size_bytes,
+    )
+    option = DiskOption(EPHEMERAL_OS, disk, Bill(market.hours, ()), Use())
+    return _Way(np.zeros_like(shares), shares, allowed, [(0, Decimal(0), (option,))])

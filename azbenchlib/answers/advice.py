@@ -212,7 +212,8 @@ def _in_short(advice: Advice) -> Iterator[Part]:
     cheaper = "; ".join(f"{one.option} {one.share:.0%} less" for one in advice.savings)
     if cheaper:
         yield Sentence(f"would cost less: {cheaper}")
-    yield Sentence(f"before you order: {'; '.join(caution.brief for caution in best.cautions)}")
+    cautions = (*(caution.brief for caution in best.cautions), "no OS disk in the price (see --os-disk)")
+    yield Sentence(f"before you order: {'; '.join(cautions)}")
     yield from (Sentence(f"not ranked: {_unpriced(one)}") for one in advice.unpriced if one.at_least)
 
 

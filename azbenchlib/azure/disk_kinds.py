@@ -339,6 +339,16 @@ NVME = register(
         colour=3,
     )
 )
+# Not among the kinds that a volume is looked for in: no data disk lies there.
+EPHEMERAL_OS = DiskKind(
+    key="ephemeral_os",
+    label="ephemeral OS disk",
+    word="ephemeral",
+    latency_class="local",
+    latency_tables=(LatencyTable(name="ephemeral"),),
+    latency_spread=LOCAL_SPREAD,
+    needs_premium_io=False,
+)
 TEMP = register(
     DiskKind(
         key="temp",

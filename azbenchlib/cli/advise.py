@@ -115,6 +115,13 @@ def advise(
             help="One of several volumes on one VM, such as log:iops=4000,size=256GiB,bs=60KiB; repeatable."
         ),
     ] = None,
+    os_disk: Annotated[
+        str | None,
+        typer.Option(
+            help="The OS disk too: its size, such as 64GiB, and its rates where they are known, such as "
+            "64GiB,iops=2000; not-persistent=yes allows an ephemeral one. Default: it is not in the price."
+        ),
+    ] = None,
     job: JobOption = None,
     why: Annotated[
         bool,
@@ -148,22 +155,22 @@ def advise(
     given = {name: text for name, text in stated.items() if text is not None}
     paid = payment(pay, disk_pay, system, vm_hours, currency, discount)
     _refuse_contradictions(given, from_, run, workloads, volume)
+    several = [*(volume or []), *([os_disk] if os_disk else [])]
     for option, wanted_too in (("--quota", quota), ("--why", why)):
         if wanted_too:
-            _refuse_several(option, workloads, volume, region)
+            _refuse_several(option, workloads, several, region)
     _tell_what_is_left_out(preset)
     if workloads is not None:
-        _refuse_with_workloads(from_, job, region)
+        _refuse_with_workloads(from_, job, region, os_disk)
         wanted = advise_many.read_workloads(workloads, given)
         market = _market(_only(region), paid, prices, as_of)
         advise_many.check_sizes(workloads, wanted, market)
         advise_many.workloads(wanted, market, format_)
         return
-    if volume:
-        if from_ is not None or job is not None:
-            raise InputError("--volume states the demand of each volume: leave out --from and --job")
-        _refuse_regions("--volume", region)
-        advise_many.volumes(volume, given, _market(_only(region), paid, prices, as_of), format_)
+    if several:
+        _refuse_with_volumes("--volume" if volume else "--os-disk", from_, job, region)
+        market = _market(_only(region), paid, prices, as_of)
+        advise_many.volumes(volume or (), os_disk, given, market, format_)
         return
     measured: dict[str, Any] = {}
     read: list[Dataset] = []
@@ -233,7 +240,17 @@ def _refuse_several(
         )
 
 
-def _refuse_with_workloads(from_: str | None, job: Path | None, region: list[str] | None) -> None:
+def _refuse_with_volumes(option: str, from_: str | None, job: Path | None, region: list[str] | None) -> None:
+    if from_ is not None or job is not None:
+        raise InputError(f"{option} states the demand of each volume: leave out --from and --job")
+    _refuse_regions(option, region)
+
+
+def _refuse_with_workloads(
+    from_: str | None, job: Path | None, region: list[str] | None, os_disk: str | None
+) -> None:
+    if os_disk is not None:
+        raise InputError("--os-disk is answered for one demand or for volumes: leave out --workloads")
     if from_ is not None:
         raise InputError("give either --from or --workloads, not both")
     if job is not None:

@@ -90,19 +90,29 @@ def regions(
     show(ConfigurationsAnswer(rows, "Region", payment.currency, cautions), form)
 
 
-def volumes(texts: Sequence[str], common: Mapping[str, str], market: Market, form: OutputFormat) -> None:
-    """The cheapest VM with disks for several volumes."""
+def volumes(
+    texts: Sequence[str], os_disk: str | None, common: Mapping[str, str], market: Market, form: OutputFormat
+) -> None:
+    """The cheapest VM with disks for several volumes, or for one and the OS disk.
+
+    Without `texts`, `common` states the demand of the data, if any.
+    """
     from azbenchlib.advisor.demands import demand_file
     from azbenchlib.advisor.offers.load_market import check_offered
     from azbenchlib.advisor.volumes import advise_volumes
     from azbenchlib.answers.many_advices import VolumesAnswer
 
     wanted = [demand_file.volume(text, common) for text in texts]
+    if not texts and {"iops", "mbps", demand_file.PRESET, "size"} & {*common}:
+        wanted.append(("data", demand_file.demand(common)))
+    if os_disk is not None:
+        of_vm = {name: text for name, text in common.items() if name in demand_file.VM_COLUMNS}
+        wanted.append((demand_file.OS_DISK, demand_file.os_disk(os_disk, of_vm)))
     names = [name for name, _ in wanted]
     if len(set(names)) < len(names):
         raise InputError(f"--volume: the names {', '.join(names)} are not all different")
     if form is OutputFormat.csv:
-        raise InputError("--volume has no CSV: take --format json")
+        raise InputError(f"{'--volume' if texts else '--os-disk'} has no CSV: take --format json")
     demands = dict(wanted)
     check_offered(next(iter(demands.values())).vm, market)
     show(VolumesAnswer(advise_volumes(demands, market)), form)

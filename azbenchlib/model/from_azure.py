@@ -13,9 +13,7 @@ from azbenchlib.azure.documents import AzAttachedDisk, AzDisk, AzVm
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, MB
 from azbenchlib.model.notation import with_names
-from azbenchlib.model.setup import VM, Cap, Disk, Setup
-
-_PLACEMENTS = {"cachedisk": "cache", "resourcedisk": "temp", "nvmedisk": "nvme"}  # diffDiskSettings
+from azbenchlib.model.setup import PLACEMENT_OF, VM, Cap, Disk, Setup
 
 
 def from_az(vm: AzVm | Mapping[str, Any] | None, disks: Sequence[AzDisk | Mapping[str, Any]] = ()) -> Setup:
@@ -77,7 +75,7 @@ def _attached(role: str, entry: AzAttachedDisk, shown: Mapping[str, Disk]) -> Di
     """Return a disk of the VM's storage profile, with what ``az disk show`` says of it."""
     name = entry.name or role
     if entry.local.option:
-        placement = _PLACEMENTS.get(entry.local.placement.lower(), "cache")
+        placement = PLACEMENT_OF.get(entry.local.placement.lower(), "cache")
         return Disk(name=name, role="ephemeral_os", placement=placement)
     known = shown.get(name) or Disk(
         name=name, sku=entry.managed.sku, size_bytes=_bytes(entry.size_gib), cap=_cap(entry)

@@ -20,7 +20,9 @@ from azbenchlib.core.units import GIB
 # On-demand bursting is for Premium SSD above this size. Source: includes/managed-disks-bursting-2.md@2e4af987
 # (2025-01-14).
 ON_DEMAND_ABOVE_BYTES = 512 * GIB
-PLACEMENTS = ("cache", "temp", "nvme")  # of an ephemeral OS disk
+# Where an ephemeral OS disk may lie, by the name of the API (`diffDiskSettings`, 2024-03-01) in lower case
+PLACEMENT_OF = {"cachedisk": "cache", "resourcedisk": "temp", "nvmedisk": "nvme"}
+PLACEMENTS = tuple(PLACEMENT_OF.values())
 
 
 class BurstKind(StrEnum):

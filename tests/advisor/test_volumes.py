@@ -42,6 +42,47 @@ def test_two_volumes_equal_the_slow_way() -> None:
     assert won["answers"] > 8 and won["none"] > 20
 
 
+def test_a_volume_and_an_os_disk_equal_the_slow_way() -> None:
+    won = advice_brute_force.compare_volumes(range(60), is_os=True)
+    assert won["answers"] > 15 and won["ephemeral_os"] and won["none"]
+
+
+def test_an_os_disk_takes_no_place_of_a_data_disk_and_is_in_the_price() -> None:
+    data = demands("data:iops=4000,size=1TiB,max_disks=1")
+    with_os = recommended_volumes({**data, "os": demand_file.os_disk("64GiB", {"vcpus": "16"})}, europe())
+    alone = recommended_volumes(data, europe())
+    assert with_os is not None and alone is not None
+    assert with_os.vm_size.size == alone.vm_size.size and with_os.disk_count == alone.disk_count == 1
+    os_disk = with_os.options["os"]
+    assert (os_disk.disk.role, os_disk.disk.tier) == ("os", "P6")
+    assert with_os.price == alone.price + os_disk.price
+
+
+def test_an_ephemeral_os_disk_costs_nothing_where_the_vm_has_room() -> None:
+    texts = {"vcpus": "8", "vm": "Standard_E8ds_v5"}
+    (os_disk,) = advise_volumes(
+        {"os": demand_file.os_disk("128GiB,iops=3000,not-persistent=yes", texts)}, europe()
+    ).options.values()
+    assert (os_disk.disk.role, os_disk.price) == ("ephemeral_os", 0)
+    (large,) = advise_volumes(
+        {"os": demand_file.os_disk("1TiB,not-persistent=yes", texts)}, europe()
+    ).options.values()
+    assert large.disk.tier == "P30"  # neither cache nor temp disk has room
+
+
+def test_the_os_disk_is_a_volume_of_the_answer() -> None:
+    asked = (*PLACE, "--iops", "4000", "--size", "1TiB", "--os-disk", "128GiB,iops=500")
+    document = json.loads(CliRunner().invoke(app, [*asked, "--format", "json"]).stdout)
+    assert [one["name"] for one in document["volumes"]] == ["data", "os"]
+    assert document["volumes"][1]["disks"].startswith("os:P")
+    assert "filename=/azbench.fio" in document["volumes"][1]["fio_job"]
+    alone = CliRunner().invoke(app, [*PLACE, "--os-disk", "128GiB", "--format", "json"])
+    (only,) = json.loads(alone.stdout)["volumes"]
+    assert (only["name"], only["disks"], only["fio_job"]) == ("os", "os:P10", None)
+    text = CliRunner().invoke(app, [*PLACE, "--iops", "4000", "--size", "1TiB"]).stdout
+    assert "no OS disk in the price (see --os-disk)" in " ".join(text.split())
+
+
 @pytest.mark.long
 def test_two_volumes_equal_the_slow_way_on_500_catalogues() -> None:
     won = advice_brute_force.compare_volumes(range(500))
@@ -98,6 +139,14 @@ def test_text_and_json_tell_each_volume() -> None:
         (("--volume", LOG, "--region", "eastus"), "--volume is answered for one region"),
         (("--volume", LOG, "--format", "csv"), "--volume has no CSV"),
         (("--volume", LOG, "--job", "x.fio"), "leave out --from and --job"),
+        (("--os-disk", "iops=4000"), "--os-disk 'iops=4000': write a size, such as 64GiB"),
+        (("--os-disk", "64GiB,caching=no"), "'caching' is not one of: size, iops"),
+        (("--os-disk", "8TiB"), ": an OS disk has at most 4095 GiB"),
+        (("--os-disk", "64GiB,latency=ssd"), "the I/Os of Standard disks are billed: state the IOPS"),
+        (("--os-disk", "64GiB,latency=submillisecond"), "no VM and disks in westeurope meet this volume"),
+        (("--os-disk", "64GiB", "--why"), "--why is told of one answer"),
+        (("--os-disk", "64GiB", "--format", "csv"), "--os-disk has no CSV"),
+        (("--os-disk", "64GiB", "--volume", "os:iops=9,size=1TiB"), "the names os, os are not all different"),
         (("--volume", LOG, "--why"), "--why is told of one answer: leave out --workloads and --volume"),
     ],
 )

@@ -5,6 +5,7 @@ Nothing of the search is used here: limits, credits and prices are written out a
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -318,10 +319,11 @@ def recommended_volumes(wanted: list[Demand], there: Market) -> tuple[Fraction, 
             continue
         able = [
             [(one, shares) for one in some if (shares := _shares(vm_size, one, each)) is not None]
+            + list(_ephemeral(vm_size, each))
             for some, each in zip(disks, wanted, strict=True)
         ]
         for several in product(*able):
-            count = sum(one.count for one, _ in several)
+            count = sum(one.count for (one, _), each in zip(several, wanted, strict=True) if not each.os_disk)
             taken = [sum(parts) for parts in zip(*(shares for _, shares in several), strict=True)]
             if count <= (vm_size.vm.max_data_disks or 0) and max(taken) <= 1 + 1e-9:
                 key = (vm_size.size, *(one.key for one, _ in several))
@@ -349,15 +351,68 @@ def _shares(vm_size: VmSize, disk: "_Disk", wanted: Demand) -> list[float] | Non
     return None if local is None or remote is None else [*remote, *local]
 
 
+def _ephemeral(vm_size: VmSize, wanted: Demand) -> Iterator[tuple["_Disk", list[float]]]:
+    """The OS disk on the host, with what it takes of the VM's cached limit, which a temp disk may share."""
+    if not wanted.os_disk or wanted.persistent or wanted.redundancy == "ZRS":
+        return
+    vm = vm_size.vm
+    nvme = vm.nvme.times(Fraction(1, vm.nvme_count or 1))
+    for place, room, cap in (
+        ("cache", vm.cache_bytes, vm.cached),
+        ("temp", vm_size.temp_bytes, vm.temp or vm.cached),
+        ("nvme", vm_size.nvme_bytes, nvme),
+    ):
+        shares = _share_of(wanted, cap, 1)
+        if place not in vm_size.ephemeral_placements or (room or 0) < wanted.size_bytes or shares is None:
+            continue
+        common = place == "cache" or (place == "temp" and vm.temp_shares_cache)
+        if max(shares) <= 1 + 1e-9:
+            key = ("ephemeral_os", place, "LRS", 1, False, False)
+            yield _Disk(key, Fraction(0)), [0.0, 0.0, *(shares if common else (0.0, 0.0))]
+
+
+def with_ephemeral(random: Random, there: Market) -> Market:
+    """The same with VM sizes of which some may have an ephemeral OS disk."""
+    sizes = tuple(
+        replace(
+            one,
+            vm=replace(one.vm, cache_bytes=random.choice([None, random.randint(1, 12) * GIB])),
+            ephemeral_placements=random.choice([(), ("cache",), ("cache", "temp"), ("temp",), ("nvme",)]),
+        )
+        for one in there.vms
+    )
+    return replace(there, vm_sizes=VmSizes(sizes))
+
+
+def os_disk(random: Random, wanted: Demand) -> Demand:
+    """An OS disk beside a volume, of rates or, of Premium SSD, without."""
+    iops = random.choice([None, random.randint(1, 60)])
+    return replace(
+        wanted,
+        os_disk=True,
+        most_disks=1,
+        size_bytes=random.choice([1, 4, 9, 600, 4_095]) * GIB,
+        iops=iops,
+        bytes_per_s=None,
+        bs_bytes=None,
+        latency=random.choice(["premium", "ssd", "any"]) if iops else "premium",
+        redundancy=random.choice(["LRS", "LRS", "ZRS"]),
+        persistent=random.random() < 0.4,
+    )
+
+
 def _share_of(wanted: Demand, cap: Cap, share: float) -> list[float] | None:
     writes, found = 1 - wanted.read_share, []
     for name, size in (("iops", False), ("bytes_per_s", True)):
         base, own = getattr(cap, name), getattr(cap, f"write_{name}")
+        amounts = [iops * share * (bs if size else 1) for iops, bs in _loads(wanted, "steady")]
+        if not max(amounts):
+            found.append(0.0)
+            continue
         if base is None or (own == math.inf and writes):
             return None
         if own is not None and writes:
             base = share / ((share - writes) / base + writes / own)
-        amounts = (iops * share * (bs if size else 1) for iops, bs in _loads(wanted, "steady"))
         found.append(max(amounts) * wanted.headroom / base)
     return found
 
@@ -373,7 +428,7 @@ class _Disk:
 def _rates(wanted: Demand) -> dict[str, tuple[float, float]]:
     """IOPS and bytes per second: steady, and in the peak."""
     block = wanted.bs_bytes or (4 * KIB if wanted.iops else UNIT)
-    iops = wanted.iops or wanted.bytes_per_s / block
+    iops = wanted.iops or (wanted.bytes_per_s or 0) / block
     steady = (iops, max(wanted.bytes_per_s or 0, iops * block))
     peak = steady
     if wanted.peak:
@@ -463,7 +518,11 @@ def _suits(vm_size: VmSize, wanted: Demand) -> bool:
 
 
 def _disks(wanted: Demand, there: Market, bursting: bool) -> Iterator[_Disk]:
-    counts = range(1, max((vm_size.vm.max_data_disks or 0 for vm_size in there.vms), default=0) + 1)
+    counts = (
+        [1]
+        if wanted.os_disk
+        else range(1, max((vm_size.vm.max_data_disks or 0 for vm_size in there.vms), default=0) + 1)
+    )
     reach = ORDER.index(wanted.latency)
     for row, count, cached in product(there.tiers, counts, (False, True)):
         if reach <= REACH[row.sku]:
@@ -471,7 +530,7 @@ def _disks(wanted: Demand, there: Market, bursting: bool) -> Iterator[_Disk]:
                 if wanted.redundancy == "ZRS" and (redundancy == "LRS" or row.sku == "Standard"):
                     continue
                 yield from _of_tier(wanted, there, row, count, cached, redundancy, bursting)
-    if reach <= 3 and wanted.redundancy == "LRS":
+    if reach <= 3 and wanted.redundancy == "LRS" and not wanted.os_disk:
         for rules, count in product(there.rules, counts):
             yield from _of_rules(wanted, there, rules, count)
 
@@ -480,7 +539,7 @@ def _of_tier(
     wanted: Demand, there: Market, row: TierRow, n: int, cached: bool, redundancy: str, bursting: bool
 ) -> Iterator[_Disk]:
     size = row.size_bytes
-    if cached and size >= 4 * TIB:
+    if (cached or wanted.os_disk) and size >= 4 * TIB:
         size = 4095 * GIB if size == 4 * TIB else 0
     if size * n < wanted.size_bytes:
         return

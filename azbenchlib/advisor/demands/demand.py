@@ -9,13 +9,15 @@ from azbenchlib.advisor.offers.vm_choice import ANYTHING, VmChoice
 from azbenchlib.azure import disk_kinds
 from azbenchlib.azure.disk_kinds import IO_UNIT_BYTES, LATENCY_CLASSES, DiskKind
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import KIB
+from azbenchlib.core.units import GIB, KIB, format_size
 from azbenchlib.model.io_path import QUANTITIES
 
 REDUNDANCIES = ("LRS", "ZRS")
 ZONES = ("1", "2", "3")  # of a region; source: azure-docs reliability/availability-zones-overview.md
 ARCHITECTURES = ("any", "x64", "arm64")
 MOST_DISKS = 64  # of the largest VM sizes; source: resource-SKU API, MaxDataDiskCount
+# Of an OS disk; source: azure-docs managed-disks-overview.md, "OS disk" (2024-08-21)
+OS_DISK_BYTES = 4_095 * GIB
 SMALL_BS, LARGE_BS = 4 * KIB, IO_UNIT_BYTES  # where only IOPS, or only MB/s are known
 _EXACT = 1e-12
 
@@ -96,6 +98,10 @@ class Demand:
     vm : str
         Name of a VM size, or a pattern such as ``Standard_E*s_v5``.
     architecture : {"any", "x64", "arm64"}
+    os_disk : bool
+        Whether it is the VM's OS disk: one disk, of a kind that may be one, which takes no place of a data
+        disk; where it is not `persistent`, an ephemeral one on the host too. It may be without rates: any
+        disk with room.
     strictly_cheapest : bool
         Whether a stripe is recommended where fewer disks cost little more
         (:data:`azbenchlib.advisor.search.FEWER_DISKS_WITHIN`).
@@ -124,12 +130,15 @@ class Demand:
     architecture: str = "any"
     choice: VmChoice = ANYTHING
     most_disks: int = MOST_DISKS
+    os_disk: bool = False
     strictly_cheapest: bool = False
     zone: str | None = None
 
     def __post_init__(self) -> None:
         self._check_choices()
-        if self.iops is None and self.bytes_per_s is None:
+        if self.os_disk:
+            self._check_os_disk()
+        elif self.iops is None and self.bytes_per_s is None:
             raise InputError("a demand needs IOPS, MB/s or both")
         memory = ("memory_bytes", "memory_per_vcpu_bytes")
         for name in ("size_bytes", "iops", "bytes_per_s", "bs_bytes", "vcpus", *memory):
@@ -157,6 +166,16 @@ class Demand:
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} '{getattr(self, name)}' is not one of: {', '.join(choices)}")
 
+    def _check_os_disk(self) -> None:
+        if self.most_disks != 1:
+            raise InputError(f"most_disks {self.most_disks}: a VM has 1 OS disk")
+        if self.size_bytes > OS_DISK_BYTES:
+            stated, most = format_size(self.size_bytes), f"{OS_DISK_BYTES // GIB} GiB"
+            raise InputError(f"size {stated}: an OS disk has at most {most}")
+        is_billed_by_use = any(kind.billing and kind.billing.operations_tier for kind in self.kinds)
+        if is_billed_by_use and self.iops is None and self.bytes_per_s is None:
+            raise InputError("the I/Os of Standard disks are billed: state the IOPS of the OS disk too")
+
     @property
     def block(self) -> float:
         """Bytes of an I/O."""
@@ -173,6 +192,8 @@ class Demand:
         allowed = [kind for kind in disk_kinds.kinds() if kind.serves(self.latency)]
         if self.persistent or self.redundancy == "ZRS":
             allowed = [kind for kind in allowed if not kind.local]
+        if self.os_disk:
+            allowed = [kind for kind in allowed if not (kind.local or kind.no_os_source)]
         redundant = (kind for kind in allowed if self.redundancy in ("LRS", *kind.redundancies))
         return tuple(sorted(redundant, key=lambda kind: LATENCY_CLASSES.index(kind.latency_class)))
 

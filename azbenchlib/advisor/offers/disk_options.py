@@ -17,7 +17,7 @@ import numpy as np
 
 from azbenchlib.advisor.demands.demand import LARGE_BS, MOST_DISKS, Demand
 from azbenchlib.advisor.offers.market import Market
-from azbenchlib.advisor.offers.vm_sizes import Floats, uncredited_utilisation, utilisation
+from azbenchlib.advisor.offers.vm_sizes import FULL, Floats, uncredited_utilisation, utilisation
 from azbenchlib.azure.catalog.rows import ProvisionedRules, TierRow
 from azbenchlib.azure.disk_kinds import IO_UNIT_BYTES, DiskKind
 from azbenchlib.core.units import GIB, MB, S_PER_HOUR
@@ -28,7 +28,6 @@ from azbenchlib.model.fill_from_catalogue import tier_cap
 from azbenchlib.model.rules import CACHE_BELOW_BYTES, bytes_per_s_range, iops_range
 from azbenchlib.model.setup import ON_DEMAND_ABOVE_BYTES, Cap, Disk
 
-FULL = 1 + 1e-10  # of a limit, with the rounding of sums
 _UNCOUNTED = Use()  # of what is not billed by use
 _DIGITS = 9  # behind the point, of what is provisioned
 
@@ -99,7 +98,7 @@ def tier_lacks(
     """
     rows = market.tiers_of(kind.sku)
     counts = np.arange(1, MOST_DISKS + 1, dtype=float)
-    sizes = np.array([[tier_size(row, cached)] for row in rows], dtype=float)
+    sizes = np.array([[tier_size(row, cached or demand.os_disk)] for row in rows], dtype=float)
     with np.errstate(divide="ignore"):
         worst: Floats = demand.size_bytes / (sizes * counts)
         for quantity, need in demand.needs(cached, unit=kind.io_unit_bytes).items():
@@ -125,14 +124,24 @@ def tier_size(row: TierRow, cached: bool) -> int:
 
 
 @lru_cache(maxsize=8_192)  # asked for the same few disks by most demands
-def tier_disk(row: TierRow, count: int, cached: bool, redundancy: str, on_demand: bool = False) -> Disk:
-    """So many disks of a tier as one volume."""
-    size = tier_size(row, cached)
+def tier_disk(
+    row: TierRow,
+    count: int,
+    cached: bool,
+    redundancy: str,
+    on_demand: bool = False,
+    os_disk: bool = False,
+) -> Disk:
+    """So many disks of a tier as one volume, or one as the OS disk, which is no larger than a cached one."""
+    size = tier_size(row, cached or os_disk)
     name = f"{row.name}{f'x{count}' if count > 1 else ''}"
     words = {"ZRS": redundancy == "ZRS", "ReadOnly": cached, "burst": on_demand}
     smaller = f"/{size // GIB}GiB" if size != row.size_bytes else ""
     return Disk(
-        name=":".join([f"{name}{smaller}", *(word for word, applies in words.items() if applies)]),
+        name=":".join(
+            [*(["os"] * os_disk), f"{name}{smaller}", *(word for word, applies in words.items() if applies)]
+        ),
+        role="os" if os_disk else "data",
         sku=f"{row.sku}_{redundancy}",
         tier=row.name,
         size_bytes=size,
@@ -170,9 +179,9 @@ def _tiered(kind: DiskKind, cached: bool, demand: Demand, market: Market, on_dem
         bursting = range(fewer, min(few, demand.most_disks + 1)) if _bursts_on_demand(row, cached) else ()
         for redundancy in redundancies(kind, demand):
             if few <= demand.most_disks:
-                yield tier_disk(row, few, cached, redundancy)
+                yield tier_disk(row, few, cached, redundancy, os_disk=demand.os_disk)
             for count in bursting:
-                yield tier_disk(row, count, cached, redundancy, on_demand=True)
+                yield tier_disk(row, count, cached, redundancy, on_demand=True, os_disk=demand.os_disk)
 
 
 def _first(lacks: Floats) -> list[int]:

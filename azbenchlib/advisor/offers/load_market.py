@@ -20,6 +20,7 @@ from azbenchlib.azure.prices.rows import (
 from azbenchlib.core.errors import InputError
 from azbenchlib.cost.payments import Payment, discounted, vm_kinds, vm_meters
 from azbenchlib.model.fill_from_catalogue import vm_of
+from azbenchlib.model.setup import PLACEMENT_OF
 
 _SHOWN = 3  # sizes that one sentence lists
 
@@ -154,6 +155,11 @@ def _vm_size(row: VmRow, asked: RegionalOffer | None) -> VmSize:
         caching_supported=row.caching,
         temp_bytes=temp.value if temp else None,
         nvme_bytes=nvme.value if nvme else None,
+        ephemeral_placements=tuple(
+            PLACEMENT_OF[name.lower()]
+            for name in row.ephemeral_placements
+            if row.ephemeral_os and name.lower() in PLACEMENT_OF
+        ),
         cpu=row.architecture,
         gpus=row.gpus,
         interface=row.interface,

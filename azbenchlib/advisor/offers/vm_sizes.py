@@ -23,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 _PREFIX = "standard_"
 EVERY = "*"  # pattern of all names
+FULL = 1 + 1e-10  # of a limit, with the rounding of sums
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,8 @@ class VmSize:
         Whether data disks can be cached at all, as far as is known.
     temp_bytes, nvme_bytes : float, optional
         Size of the temp disk, and of each local NVMe disk.
+    ephemeral_placements : tuple of {"cache", "temp", "nvme"}
+        Where an ephemeral OS disk may lie; empty: nowhere, as far as is known.
     cpu : {"x64", "arm64"}, optional
         As the API states it.
     gpus : int, optional
@@ -69,6 +72,7 @@ class VmSize:
     caching_supported: bool | None = None
     temp_bytes: float | None = None
     nvme_bytes: float | None = None
+    ephemeral_placements: tuple[str, ...] = ()
     cpu: str | None = None
     gpus: int | None = None
     interface: tuple[str, ...] = ()
@@ -87,6 +91,11 @@ class VmSize:
     def size(self) -> str:
         """The name."""
         return self.vm.size or ""
+
+    def place_bytes(self, placement: str) -> float | None:
+        """Size of the cache, the temp disk or one NVMe disk. None: there is none, or it is not known."""
+        sizes = {"cache": self.vm.cache_bytes, "temp": self.temp_bytes, "nvme": self.nvme_bytes}
+        return sizes[placement]
 
     @property
     def architecture(self) -> str:
@@ -221,9 +230,28 @@ class VmSizes:
             return remote, np.zeros_like(remote)
         return remote, self._shares("cached", demand.needs(cached, remote=False))
 
+    def ephemeral_shares(self, placement: str, demand: Demand) -> tuple[Floats, Bools]:
+        """What an ephemeral OS disk takes of each VM's cached limit, as :meth:`shares` tells it, and which
+        VMs may have it at a placement.
+        """
+        path = {"cache": "cached"}.get(placement, placement)
+        many = [one.vm.nvme_count or 1 if placement == "nvme" else 1 for one in self.sizes]
+        shares = self._shares(path, demand.needs(False)) * many  # one of the devices
+        able = [
+            placement in one.ephemeral_placements and (one.place_bytes(placement) or 0) >= demand.size_bytes
+            for one in self.sizes
+        ]
+        shared = [
+            placement == "cache" or (placement == "temp" and one.vm.temp_shares_cache) for one in self.sizes
+        ]
+        return np.where(shared, shares, 0.0), np.array(able) & (np.max(shares, axis=0) <= FULL)
+
     def _shares(self, path: str, needs: Mapping[str, Need]) -> Floats:
         parts = [
-            utilisation(*self._limits[path][name].of(needs[name]), needs[name], None) for name in QUANTITIES
+            utilisation(*self._limits[path][name].of(needs[name]), needs[name], None)
+            if needs[name].peak
+            else np.zeros(len(self.sizes))
+            for name in QUANTITIES
         ]
         return _undocumented_is_infinite(np.array(parts))
 

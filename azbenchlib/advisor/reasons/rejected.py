@@ -8,14 +8,13 @@ from functools import cached_property, partial
 import numpy as np
 
 from azbenchlib.advisor.offers.disk_options import (
-    FULL,
     DiskOption,
     priced,
     redundancies,
     tier_disk,
     tier_lacks,
 )
-from azbenchlib.advisor.offers.vm_sizes import Bools, Floats
+from azbenchlib.advisor.offers.vm_sizes import FULL, Bools, Floats
 from azbenchlib.advisor.search import Candidate, Group, Search
 from azbenchlib.advisor.verify import CheckedLimit, limits
 from azbenchlib.azure.catalog.rows import TierRow
