@@ -175,11 +175,7 @@ class Lesson(ABC):
 
             return widgets.bench(self)
         self.measured[self.knob.start] = self.run(self.knob.start)
-        shown = self.confront(self.knob.start)
-        if self.prediction:
-            return shown
-        title = "What was measured: open it when you have written down your prediction"
-        return Block(render("reveal", title=title, content=safe(shown.html)).html, lambda: shown.data)
+        return self._folded("What was measured", self.confront(self.knob.start))
 
     def explore(self) -> Block | VBox:
         """How the figures change with the slider; in a run that nobody attends, the values as a table."""
@@ -198,7 +194,8 @@ class Lesson(ABC):
         ]
         columns = [self.knob.name, f"Model, {self.unit.name}"]
         note = "What the model answers to the question, for other settings."
-        return render("table", id="explore", note=note, columns=columns, rows=rows, left=[])
+        table = render("table", id="explore", note=note, columns=columns, rows=rows, left=[])
+        return self._folded("Other settings", table)
 
     def exercise(self) -> Block | VBox:
         """An exercise of its own for each seed, and the verdict on an answer."""
@@ -339,6 +336,13 @@ class Lesson(ABC):
             return near
         wrong = posed.diagnosed(typed, within=_CLOSE)
         return f"{near} Probably behind it: {wrong.name}. {wrong.says}" if wrong else near
+
+    def _folded(self, name: str, block: Block) -> Block:
+        """What holds the answer, on a page whose reader has predicted nothing yet."""
+        if self.prediction:
+            return block
+        title = f"{name}: open it when you have written down your prediction"
+        return Block(render("reveal", title=title, content=safe(block.html)).html, lambda: block.data)
 
     def _table(self, found: LessonResult) -> Block:
         table = found.table

@@ -94,6 +94,7 @@ def test_a_page_names_nothing_that_it_does_not_have(entry: LessonEntry) -> None:
     shown = [block.html.replace("\xa0", " ") for block in (one.predict(), one.explore(), one.exercise())]
     assert not re.search(r"\b(?:buttons?|sliders?|menus?|press\w*|Run All|unattended|attends)\b", text)
     assert not re.search(r"\b(?:buttons?|sliders?|menus?|press\w*|open the notebook)\b", " ".join(shown))
+    assert shown[1].startswith("<details")  # the table of settings holds the answer
     exercise = one.exercise_of(1)
     folded = re.findall(r"<details.*?</details>", shown[2], re.DOTALL)
     assert len(folded) == 4 and str(escape(exercise.solution)) in folded[-1]
