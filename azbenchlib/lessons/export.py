@@ -16,6 +16,7 @@ from azbenchlib.report.build import check_writable
 
 INDEX = "00_course"
 JUPYTER_SETTINGS = Path(__file__).parent / "jupyter"  # a folder for JUPYTER_CONFIG_PATH
+IN_JUPYTERLAB = "jupyterlab"  # tag of cells that tell what to press, and have no place on a page
 _HOME = "lessons"
 _LINK = re.compile(r'href="(\d\d_[a-z]+)\.ipynb(#[^"]*)?"')
 
@@ -100,6 +101,7 @@ def export(
 
 def _write(folder: Path, name: str, title: str, parameters: dict[str, object], as_pdf: bool) -> None:
     executed = execute.run_notebook(execute.find_notebook(f"{_HOME}/{name}"), parameters)
+    executed.cells = [cell for cell in executed.cells if IN_JUPYTERLAB not in cell.metadata.get("tags", [])]
     html = _LINK.sub(r'href="\1.html\2"', page.to_html(executed, title))
     write_atomically(folder / f"{name}.html", html.encode())
     if as_pdf:

@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
+from markupsafe import Markup
 
 from azbenchlib import plots
 from azbenchlib.answers.blocks import Block, render, safe
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 _HUNDRED = 100
 _CLOSE = 0.05  # of the model: so near a prediction is called right
+_ON_A_PAGE = (
+    "On a page nothing is checked: write down your answer, then open the help or the solution. Opened in "
+    "JupyterLab (azbench learn), the lesson checks answers, and has as many other exercises as you want."
+)
 HOW = (
     "Lines are what the model calculates, filled markers what fio measured on the emulated disk, the hollow "
     "marker is your prediction."
@@ -170,7 +175,7 @@ class Lesson(ABC):
 
             return widgets.bench(self)
         self.measured[self.knob.start] = self.run(self.knob.start)
-        return self.confront(self.knob.start)
+        return self._folded("What was measured", self.confront(self.knob.start))
 
     def explore(self) -> Block | VBox:
         """How the figures change with the slider; in a run that nobody attends, the values as a table."""
@@ -188,8 +193,9 @@ class Lesson(ABC):
             for value in self.knob.values
         ]
         columns = [self.knob.name, f"Model, {self.unit.name}"]
-        note = "What the model answers to the question, for each value of the slider."
-        return render("table", id="explore", note=note, columns=columns, rows=rows, left=[])
+        note = "What the model answers to the question, for other settings."
+        table = render("table", id="explore", note=note, columns=columns, rows=rows, left=[])
+        return self._folded("Other settings", table)
 
     def exercise(self) -> Block | VBox:
         """An exercise of its own for each seed, and the verdict on an answer."""
@@ -199,16 +205,23 @@ class Lesson(ABC):
             return widgets.exercise(self)
         found = self.exercise_of(self.seed)
         asked = render("told", tone="", label=f"Exercise {self.seed}", sentences=[found.question])
-        if not self.answer:
-            return asked + render(
-                "told",
-                tone="",
-                label="Your answer",
-                sentences=["No answer yet; open the notebook to type one."],
-            )
-        return asked + self.judged(found, self.answer)
+        if self.answer:
+            return asked + self.judged(found, self.answer)
+        named = [f"Help {i} of {len(found.steps)}" for i in range(1, len(found.steps) + 1)]
+        steps = zip([*named, "Solution"], [*found.steps, found.solution], strict=True)
+        folded = [
+            render("reveal", title=title, content=Markup("<p>{}</p>").format(said)) for title, said in steps
+        ]
+        return sum([*folded, render("told", tone="", label="", sentences=[_ON_A_PAGE])], asked)
 
     # -- what cells and widgets share
+
+    @property
+    def settled(self) -> bool:
+        """Whether the model may be shown: the question was answered and measured, or cannot be measured."""
+        measured = bool(self.measured) or "unmeasurable" in self.scratch
+        kept = attended() and progress.load_progress().get(self.name, progress.LessonProgress()).measured
+        return self.predicted is not None and (measured or kept)
 
     def keep(self, text: str) -> None:
         """Keep a prediction.
@@ -323,6 +336,13 @@ class Lesson(ABC):
             return near
         wrong = posed.diagnosed(typed, within=_CLOSE)
         return f"{near} Probably behind it: {wrong.name}. {wrong.says}" if wrong else near
+
+    def _folded(self, name: str, block: Block) -> Block:
+        """What holds the answer, on a page whose reader has predicted nothing yet."""
+        if self.prediction:
+            return block
+        title = f"{name}: open it when you have written down your prediction"
+        return Block(render("reveal", title=title, content=safe(block.html)).html, lambda: block.data)
 
     def _table(self, found: LessonResult) -> Block:
         table = found.table

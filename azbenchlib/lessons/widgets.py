@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from azbenchlib.lessons.lesson import Lesson
 
 _FIRST = "Predict first: type a number above and keep it. The figure appears then."
+_NEXT = "Now measure, above. The figure appears then."
+_TURNING = "The slider calculates the model anew at once; the button measures there."
+_ANSWERING = (
+    "Every seed is another exercise. Write 3,500, 3.5k or 3500 IOPS: a comma groups thousands, a point "
+    "begins the decimals. What is right to one percent is right. Help comes in three steps; a fourth press "
+    "shows the solution, and then another exercise is the one that counts."
+)
 _WIDE = Layout(width="min(100%, 34em)")
 _NAMED = {"description_width": "initial"}
 
@@ -71,11 +78,12 @@ def explorer(lesson: Lesson) -> VBox:
     button = _button("Measure here", lambda _: press())
 
     def draw() -> None:
-        state.value = "" if lesson.predicted is not None else _shown(_note("", _FIRST))
-        figure.value = _shown(lesson.confront(slider.value)) if lesson.predicted is not None else ""
+        said = _TURNING if lesson.settled else _NEXT if lesson.predicted is not None else _FIRST
+        state.value = _shown(_note("", said))
+        figure.value = _shown(lesson.confront(slider.value)) if lesson.settled else ""
 
     def press() -> None:
-        if lesson.predicted is not None and _measured(lesson, slider.value, button, state):
+        if lesson.settled and _measured(lesson, slider.value, button, state):
             draw()
 
     slider.observe(lambda _: draw(), "value")
@@ -88,7 +96,7 @@ def exercise(lesson: Lesson) -> VBox:
     """An exercise with a field for the answer, a button that checks it, and the next seed."""
     seed = IntText(value=lesson.seed, description="Exercise", layout=Layout(width="12em"))
     field = Text(placeholder="a number", description="Answer")
-    question, verdict = HTML(), HTML()
+    question, verdict, how = HTML(), HTML(), HTML(_shown(_note("", _ANSWERING)))
 
     def ask() -> None:
         seed.value = max(0, seed.value)
@@ -110,7 +118,7 @@ def exercise(lesson: Lesson) -> VBox:
     seed.observe(lambda _: ask(), "value")
     ask()
     buttons = [field, _button("Check", check), _button("Help", assist)]
-    return VBox([question, HBox(buttons), verdict, HBox([seed, _button("Another", another)])])
+    return VBox([question, HBox(buttons), verdict, how, HBox([seed, _button("Another", another)])])
 
 
 def _redraw(lesson: Lesson) -> None:
@@ -129,6 +137,8 @@ def _measured(lesson: Lesson, knob: float, button: Button, state: HTML) -> bool:
     try:
         lesson.measure_at(knob)
     except AzbenchError as error:
+        lesson.scratch["unmeasurable"] = True
+        _redraw(lesson)
         state.value = _shown(_note("wrong", f"{error}."))
         return False
     finally:

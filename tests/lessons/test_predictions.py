@@ -4,9 +4,13 @@ import re
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
+from markupsafe import escape
 
 from azbenchlib.lessons.course import COURSE, LessonEntry, open_lesson
+from azbenchlib.lessons.export import IN_JUPYTERLAB
+from azbenchlib.lessons.lesson import LessonResult
 from azbenchlib.report import execute
 
 EACH = pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.name)
@@ -42,15 +46,67 @@ def test_a_right_prediction_has_no_misconception(entry: LessonEntry) -> None:
         assert one.diagnosed(right).endswith("is what the model says.")
 
 
+def cells_of(entry: LessonEntry) -> list[nbformat.NotebookNode]:
+    notebook = nbformat.read(execute.find_notebook(f"lessons/{entry.notebook}"), as_version=4)
+    return list(notebook.cells)
+
+
+@EACH
+def test_what_explains_comes_folded_after_prediction_and_measurement(entry: LessonEntry) -> None:
+    cells = cells_of(entry)
+    named = [
+        found[0]
+        for cell in cells
+        for found in [re.search(r"^## .*|^lesson\.\w+\(\)", cell.source, re.MULTILINE)]
+        if found
+    ]
+    assert named[:7] == [
+        *("## Predict", "lesson.predict()", "## Measure", "lesson.measure()"),
+        *("## Why", "## Turn it", "lesson.explore()"),
+    ]
+    assert named.index("lesson.exercise()") < named.index("## Where somebody got it wrong")
+    why = next(i for i, cell in enumerate(cells) if cell.source == "## Why")
+    assert cells[why].metadata["jp-MarkdownHeadingCollapsed"]  # JupyterLab hides what follows the heading
+    assert len(cells[why + 1].source.strip().split("\n\n")) == 2
+
+
+@EACH
+def test_the_model_is_not_shown_before_the_measurement(
+    entry: LessonEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", "/nowhere")
+    one = open_lesson(entry.name, prediction="7", quick=True)
+    monkeypatch.setenv("JPY_SESSION_NAME", "lesson.ipynb")
+    figure, turned = "<figure", one.explore()
+    assert not one.settled and not any(figure in part.value for part in turned.children[1:])
+    one.measured[one.knob.start] = LessonResult(points=[], table=pd.DataFrame(), value=1.0)
+    assert one.settled
+
+
+@EACH
+def test_a_page_names_nothing_that_it_does_not_have(entry: LessonEntry) -> None:
+    one = open_lesson(entry.name)
+    text = " ".join(
+        cell.source
+        for cell in cells_of(entry)
+        if cell.cell_type == "markdown" and IN_JUPYTERLAB not in cell.metadata.get("tags", [])
+    )
+    shown = [block.html.replace("\xa0", " ") for block in (one.predict(), one.explore(), one.exercise())]
+    assert not re.search(r"\b(?:buttons?|sliders?|menus?|press\w*|Run All|unattended|attends)\b", text)
+    assert not re.search(r"\b(?:buttons?|sliders?|menus?|press\w*|open the notebook)\b", " ".join(shown))
+    assert shown[1].startswith("<details")  # the table of settings holds the answer
+    exercise = one.exercise_of(1)
+    folded = re.findall(r"<details.*?</details>", shown[2], re.DOTALL)
+    assert len(folded) == 4 and str(escape(exercise.solution)) in folded[-1]
+    assert str(escape(exercise.solution)) not in shown[2].partition("<details")[0]
+
+
 @EACH
 def test_the_answer_stands_nowhere_above_its_question(entry: LessonEntry) -> None:
     one = open_lesson(entry.name)
-    cells = nbformat.read(execute.find_notebook(f"lessons/{entry.notebook}"), as_version=4).cells
-    above: list[str] = []
-    for cell in cells:
-        if "lesson.predict()" in cell.source:
-            break
-        above.append(cell.source if cell.cell_type == "markdown" else "")
+    cells = cells_of(entry)
+    measured = next(i for i, cell in enumerate(cells) if "lesson.measure()" in cell.source)
+    above = [cell.source for cell in cells[:measured] if cell.cell_type == "markdown"]
     numbers = [
         float(n.replace(",", "")) for n in re.findall(r"\d[\d,]*(?:\.\d+)?", " ".join([*above, one.question]))
     ]

@@ -8,18 +8,21 @@ import numpy as np
 import pytest
 
 from azbenchlib.azure.catalog.latency import HOST_CACHE, percentiles
-from azbenchlib.core.units import KIB, MB, MIB, US_PER_S
+from azbenchlib.core.units import GIB, KIB, MB, MIB, US_PER_S
+from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
 from azbenchlib.lab.engine.virtual_machine import Machine, Options
 from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.course import COURSE, LessonEntry, entry_of, open_lesson
 from azbenchlib.lessons.exercises.burst import bucket_of
 from azbenchlib.lessons.exercises.nested import striped
-from azbenchlib.lessons.experiments import caches, queue, throttle
+from azbenchlib.lessons.experiments import caches, queue, tails, throttle
 from azbenchlib.model import VM, Cap, Disk, Load, Setup, deliver
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.model.io_path import legs
+from azbenchlib.model.unloaded_latency import quantile_us
 from azbenchlib.report import execute
+from azbenchlib.views.host_cache import HostCache
 from azbenchlib.views.start import Start
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -97,6 +100,89 @@ def test_numbers_of_lesson_6() -> None:
         for share in (0.1, 1.0)
     ]
     assert warm_s[1] > 5 * warm_s[0] and "the larger the cache and the slower the misses, the longer" in text
+
+
+def test_the_case_of_lesson_6_is_what_its_dataset_says() -> None:
+    text = prose("caches")
+    rows = HostCache(["iozone-host-cache-2012"], tests=["write", "rewrite", "random_write", "read"]).medians()
+    assert rows.data is not None
+    rates = rows.data.pivot_table(index="rw", columns="setup_id", values="bw_bytes_per_s")
+    writes = rates.drop(index="read")
+    tenth = writes["data-readwrite"] / writes[["data-none", "data-readonly"]].mean(axis=1)
+    assert tenth.between(0.09, 0.105).all() and "with ReadWrite, writes ran at a tenth of the others" in text
+    reads = rates.loc["read"] / 1e9
+    assert reads.between(2, 3).all() and "two to three GB/s with every setting" in text
+    assert Dataset.load("iozone-host-cache-2012").runs["working_set_bytes"].max() == GIB
+    assert "a file of 1 GiB" in text
+
+
+def test_numbers_of_lesson_7() -> None:
+    text, one = prose("tails"), open_lesson("tails")
+    right, fast, slow = one.expected(0.1), *(tails._table(key) for key in ("fast", "slow"))
+    assert f"p99.9 of 500 I/Os is {500 * 0.001} I/O".replace("0.5", "half an") in text
+    assert right == pytest.approx(quantile_us(slow, False, 90.0), rel=0.01)
+    assert "so p99 of the whole is about p90 of the slow disk" in text
+    assert f"a Premium SSD, is {quantile_us(fast, False, 99.0) / 1e3:.1f} ms" in one.question
+    assert f"Standard HDD, is {quantile_us(slow, False, 99.0) / 1e3:.0f} ms" in one.question
+    found = Dataset.load("azure-local-disks-2020")
+    setups = found.runs.set_index("run_id")["setup_id"]
+    wide = found.percentiles.assign(setup=found.percentiles["run_id"].map(setups)).pivot_table(
+        index="setup", columns="percentile", values="lat_us"
+    )
+    own, cached = wide.loc["E8ds_v4-ephemeral-os"], wide.loc["E8ds_v4-os-readwrite"]
+    assert f"p50 {own[50.0]:.0f} µs against {cached[50.0]:.0f} µs, four times as long" in text
+    assert round(own[50.0] / cached[50.0]) == 4
+    assert f"p99.95 {own[99.95] / 1e3:.1f} ms against {cached[99.95] / 1e3:.1f} ms" in text
+    less, more = (wide.loc["E8ds_v4-temp", p] / wide.loc["E8as_v4-temp", p] - 1 for p in (95.0, 99.9))
+    assert less < 0 < more
+    assert (
+        f"p95 differ by {-less:.0%} and whose p99.9 differ by {more:.0%}, in the other".replace("%", " %")
+        in text
+    )
+
+
+def test_numbers_of_lesson_8() -> None:
+    text, one = prose("redundancy"), open_lesson("redundancy")
+    found = Dataset.load("zone-redundant-disks-2022")
+    writes = found.runs[found.runs["rw"] == "randwrite"][["run_id", "setup_id", "queue_depth"]]
+    iops = writes.merge(found.results, on="run_id").dropna(subset="iops").set_index("setup_id")["iops"]
+    assert f"queue depth of 256, found {iops['zrs-zone1']:,.0f} and {iops['lrs-zone1']:,.0f} IOPS" in text
+    ms = writes.merge(found.published[found.published["quantity"] == "latency"], on="run_id")
+    ms = ms.set_index("setup_id")["value"]
+    zrs = ms[ms.index.str.startswith("zrs")]
+    low, high = zrs.min(), zrs.max()
+    assert f"took {ms['lrs-zone1']} ms with LRS and {low} to {high} ms with ZRS" in text
+    assert f"takes {ms['lrs-zone1']} ms on LRS and, from a VM in zone 3, {ms['zrs-zone3']} ms" in one.question
+    assert one.expected(3) == pytest.approx(1_000 / ms["zrs-zone3"], rel=0.01)
+    costs = Dataset.load("ultra-disk-2019").published.query("quantity == 'cost'").set_index("stat")["value"]
+    parts = [costs[part] for part in ("capacity", "iops", "mbps")]
+    assert sum(parts) == pytest.approx(costs["total_corrected"]) and costs["total_as_printed"] == 2.488496
+    assert f"added up {parts[0]:g} + 1.008 + {parts[2]:g} and printed 2.488496 USD" in text
+    assert (
+        parts[0] + 1.008 + parts[2] != pytest.approx(2.488496)
+        and f"one of the parts was {parts[1]:g}" in text
+    )
+
+
+def test_numbers_of_the_cases_of_lessons_2_to_5() -> None:
+    local, ultra = (Dataset.load(name) for name in ("azure-local-disks-2020", "ultra-disk-2019"))
+    of_disk = local.runs.query("setup_id == 'E8ds_v4-os-none'")
+    disk = of_disk.merge(local.results, on="run_id")
+    assert f"reached {disk['iops'].max():,.0f} IOPS with 4 × 256" in prose("throttle")
+    alone = local.percentiles[local.percentiles["run_id"].isin(of_disk["run_id"])]
+    median_ms = alone.query("percentile == 50")["lat_us"].item() / 1e3
+    assert f"one write at a time took {median_ms:.1f} ms" in prose("throttle")
+    assert f"for 60 s at {disk['iops'].max():,.0f} IOPS" in prose("burst")
+    assert f"The disk is sold with {bucket_of('P4').base:.0f} IOPS" in prose("burst")
+    rates = ultra.published.query("quantity == 'bandwidth'")["value"]
+    assert f"measured {rates.max():.0f} MB/s" in prose("nested")
+    provisioned = ultra.disks["provisioned_bytes_per_s"].max() / MB
+    assert f"had {provisioned:,.0f} MB/s provisioned" in prose("nested")
+    uncached = striped("E32-8s_v3", "P30", 1).vm.uncached.bytes_per_s or 0
+    assert f"allowed {uncached / MB:.0f} MB/s to its disks" in prose("nested")
+    assert uncached < provisioned * MB / 2 and "less than half of what was provisioned" in prose("nested")
+    workers = Dataset.load("l-series-iometer-2017").results["iops"].max()
+    assert f"found {workers:,.0f} IOPS with 4 workers" in prose("queue")
 
 
 def test_a_miss_counts_in_the_limits_of_the_disk_and_in_the_uncached_ones_of_the_vm() -> None:
