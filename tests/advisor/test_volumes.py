@@ -64,10 +64,22 @@ def test_an_ephemeral_os_disk_costs_nothing_where_the_vm_has_room() -> None:
         {"os": demand_file.os_disk("128GiB,iops=3000,not-persistent=yes", texts)}, europe()
     ).options.values()
     assert (os_disk.disk.role, os_disk.price) == ("ephemeral_os", 0)
+    asked = ("advise", "--vm", "Standard_E8ds_v5", "--os-disk", "128GiB,iops=3000,not-persistent=yes")
+    text = " ".join(CliRunner().invoke(app, [*asked, "--region", "westeurope"]).stdout.split())
+    assert "on the temp disk, lost when the VM is resized or moved" in text
+    assert "cannot be deallocated" in text and "Trusted Launch keeps 1 GiB" in text
     (large,) = advise_volumes(
         {"os": demand_file.os_disk("1TiB,not-persistent=yes", texts)}, europe()
     ).options.values()
     assert large.disk.tier == "P30"  # neither cache nor temp disk has room
+
+
+def test_an_ephemeral_os_disk_has_a_most() -> None:
+    texts = {"vm": "Standard_E96ds_v5"}  # its temp disk has 3,600 GiB
+    for size, role in (("2040GiB", "ephemeral_os"), ("2041GiB", "os")):
+        wanted = {"os": demand_file.os_disk(f"{size},not-persistent=yes", texts)}
+        (os_disk,) = advise_volumes(wanted, europe()).options.values()
+        assert os_disk.disk.role == role
 
 
 def test_the_os_disk_is_a_volume_of_the_answer() -> None:

@@ -16,7 +16,7 @@ REDUNDANCIES = ("LRS", "ZRS")
 ZONES = ("1", "2", "3")  # of a region; source: azure-docs reliability/availability-zones-overview.md
 ARCHITECTURES = ("any", "x64", "arm64")
 MOST_DISKS = 64  # of the largest VM sizes; source: resource-SKU API, MaxDataDiskCount
-# Of an OS disk; source: azure-docs managed-disks-overview.md, "OS disk" (2024-08-21)
+# Of an OS disk; source: azure-compute-docs managed-disks-overview.md@5db40702 (2025-04-01)
 OS_DISK_BYTES = 4_095 * GIB
 SMALL_BS, LARGE_BS = 4 * KIB, IO_UNIT_BYTES  # where only IOPS, or only MB/s are known
 _EXACT = 1e-12

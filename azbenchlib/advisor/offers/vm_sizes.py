@@ -15,6 +15,7 @@ from azbenchlib.advisor.offers.vm_choice import SizeName, VmChoice
 from azbenchlib.azure.catalog.rows import Offer
 from azbenchlib.azure.disk_kinds import NVME, ULTRA, DiskKind
 from azbenchlib.core.name_forms import squeezed
+from azbenchlib.core.units import GIB
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.model.io_path import QUANTITIES
 from azbenchlib.model.setup import VM, Cap
@@ -23,6 +24,8 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 _PREFIX = "standard_"
 EVERY = "*"  # pattern of all names
+# Of an ephemeral OS disk; source: azure-compute-docs ephemeral-os-disks.md@48af4dd8 (2025-10-08)
+EPHEMERAL_BYTES = 2_040 * GIB
 FULL = 1 + 1e-10  # of a limit, with the rounding of sums
 
 
@@ -235,6 +238,8 @@ class VmSizes:
         VMs may have it at a placement.
         """
         path = {"cache": "cached"}.get(placement, placement)
+        if demand.size_bytes > EPHEMERAL_BYTES:
+            return np.zeros((len(QUANTITIES), len(self.sizes))), np.zeros(len(self.sizes), dtype=bool)
         many = [one.vm.nvme_count or 1 if placement == "nvme" else 1 for one in self.sizes]
         shares = self._shares(path, demand.needs(False)) * many  # one of the devices
         able = [

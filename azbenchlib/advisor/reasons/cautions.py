@@ -8,7 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from azbenchlib.advisor.offers.market import Market
-from azbenchlib.azure.disk_kinds import STANDARD_HDD, ULTRA
+from azbenchlib.azure.disk_kinds import EPHEMERAL_OS, STANDARD_HDD, ULTRA
 from azbenchlib.azure.prices.rows import SPOT
 from azbenchlib.core.units import format_size
 from azbenchlib.cost.bill import Bill
@@ -77,8 +77,26 @@ def _of_disks(one: Configuration) -> Iterator[Caution]:
         block = format_size(one.demand.block)
         text = f"Standard HDD is for backup and infrequent access, not for I/Os of {block}"
         yield Caution("Standard HDD is not for small I/Os", text)
+    if one.demand.os_disk:
+        yield from _of_os_disk(one)
     for text in doubts(one.setup, one.candidate.use):
         yield Caution(text.partition(":")[0], text)
+
+
+def _of_os_disk(one: Configuration) -> Iterator[Caution]:
+    """Yield what holds of an OS disk alone.
+
+    Sources: azure-compute-docs ephemeral-os-disks.md@48af4dd8 (2025-10-08),
+    managed-disks-overview.md@5db40702 (2025-04-01).
+    """
+    if one.kind is EPHEMERAL_OS:
+        text = "a VM with an ephemeral OS disk cannot be deallocated, and the disk has no snapshot or backup"
+        yield Caution("ephemeral OS disk: no deallocation, no backup", text)
+        text = "Trusted Launch keeps 1 GiB of the place of an ephemeral OS disk for itself"
+        yield Caution("1 GiB is for Trusted Launch", text)
+    if one.kind is STANDARD_HDD:
+        text = "Azure supports Standard HDD as OS disks until 2028-09-08"
+        yield Caution("Standard HDD as OS disk until 2028-09-08", text)
 
 
 def old_prices(bills: Bill, market: Market) -> Iterator[Caution]:
