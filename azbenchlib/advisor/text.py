@@ -176,7 +176,7 @@ def described(configuration: Configuration) -> str:
     size = format_size(disk.size_bytes or 0)
     if disk.role == "ephemeral_os":
         place = {"cache": "host cache", "temp": "temp disk", "nvme": "local NVMe disk"}[disk.placement]
-        return f"ephemeral OS disk of {size} on the {place}, lost when the VM is resized or moved"
+        return f"ephemeral OS disk of {size} on the {place}, lost when the VM is resized or redeployed"
     if disk.local:
         lost = "what is on them is lost" if disk.count > 1 else "what is on it is lost"
         return f"{many}{configuration.kind.label} of {size}: {lost} when the VM stops"

@@ -173,7 +173,7 @@ def recommended_volumes(demands: Mapping[str, Demand], market: Market) -> Volume
     for name, demand in demands.items():
         if demand.peak is not None:
             raise InputError(f"volume '{name}': a peak is answered for one volume alone; leave out --peak")
-        if demand.latency == "local":
+        if demand.latency == "local" or not (demand.persistent or demand.os_disk):
             raise InputError(f"volume '{name}': local disks are answered for one volume alone")
     suits = np.logical_and.reduce([market.vm_sizes.suits(demand) for demand in demands.values()])
     ways = [list(_ways(demand, market)) for demand in demands.values()]

@@ -236,7 +236,7 @@ def _refuse_several(
 ) -> None:
     if workloads is not None or volume or _several(region):
         raise InputError(
-            f"{option} is told of one answer: leave out --workloads and --volume, name one region"
+            f"{option} is told of one answer: leave out --workloads, --volume and --os-disk, name one region"
         )
 
 

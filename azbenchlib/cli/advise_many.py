@@ -95,7 +95,7 @@ def volumes(
 ) -> None:
     """The cheapest VM with disks for several volumes, or for one and the OS disk.
 
-    Without `texts`, `common` states the demand of the data, if any.
+    Without `texts`, `common` states the demand of the data; where it has none, the OS disk is alone.
     """
     from azbenchlib.advisor.demands import demand_file
     from azbenchlib.advisor.offers.load_market import check_offered
@@ -103,11 +103,10 @@ def volumes(
     from azbenchlib.answers.many_advices import VolumesAnswer
 
     wanted = [demand_file.volume(text, common) for text in texts]
-    if not texts and {"iops", "mbps", demand_file.PRESET, "size"} & {*common}:
+    if not texts and set(common) - set(demand_file.SHARED_COLUMNS):
         wanted.append(("data", demand_file.demand(common)))
     if os_disk is not None:
-        of_vm = {name: text for name, text in common.items() if name in demand_file.VM_COLUMNS}
-        wanted.append((demand_file.OS_DISK, demand_file.os_disk(os_disk, of_vm)))
+        wanted.append((demand_file.OS_DISK, demand_file.os_disk(os_disk, common)))
     names = [name for name, _ in wanted]
     if len(set(names)) < len(names):
         raise InputError(f"--volume: the names {', '.join(names)} are not all different")

@@ -119,6 +119,7 @@ class Lesson(ABC):
         self.prediction = ""
         self.predicted: float | None = None
         self.measured: dict[float, LessonResult] = {}
+        self.is_unmeasurable = False  # as without fio, once that was tried
         if not prediction and attended():
             prediction = progress.load_progress().get(self.name, progress.LessonProgress()).prediction
         if prediction:
@@ -219,7 +220,7 @@ class Lesson(ABC):
     @property
     def settled(self) -> bool:
         """Whether the model may be shown: the question was answered and measured, or cannot be measured."""
-        measured = bool(self.measured) or "unmeasurable" in self.scratch
+        measured = bool(self.measured) or self.is_unmeasurable
         kept = attended() and progress.load_progress().get(self.name, progress.LessonProgress()).measured
         return self.predicted is not None and (measured or kept)
 

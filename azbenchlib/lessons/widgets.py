@@ -137,7 +137,7 @@ def _measured(lesson: Lesson, knob: float, button: Button, state: HTML) -> bool:
     try:
         lesson.measure_at(knob)
     except AzbenchError as error:
-        lesson.scratch["unmeasurable"] = True
+        lesson.is_unmeasurable = True
         _redraw(lesson)
         state.value = _shown(_note("wrong", f"{error}."))
         return False

@@ -66,7 +66,7 @@ def test_an_ephemeral_os_disk_costs_nothing_where_the_vm_has_room() -> None:
     assert (os_disk.disk.role, os_disk.price) == ("ephemeral_os", 0)
     asked = ("advise", "--vm", "Standard_E8ds_v5", "--os-disk", "128GiB,iops=3000,not-persistent=yes")
     text = " ".join(CliRunner().invoke(app, [*asked, "--region", "westeurope"]).stdout.split())
-    assert "on the temp disk, lost when the VM is resized or moved" in text
+    assert "on the temp disk, lost when the VM is resized or redeployed" in text
     assert "cannot be deallocated" in text and "Trusted Launch keeps 1 GiB" in text
     (large,) = advise_volumes(
         {"os": demand_file.os_disk("1TiB,not-persistent=yes", texts)}, europe()
@@ -91,6 +91,8 @@ def test_the_os_disk_is_a_volume_of_the_answer() -> None:
     alone = CliRunner().invoke(app, [*PLACE, "--os-disk", "128GiB", "--format", "json"])
     (only,) = json.loads(alone.stdout)["volumes"]
     assert (only["name"], only["disks"], only["fio_job"]) == ("os", "os:P10", None)
+    safe = CliRunner().invoke(app, [*PLACE, "--os-disk", "128GiB", "--zrs", "--format", "json"])
+    assert json.loads(safe.stdout)["volumes"][0]["disks"] == "os:P10:ZRS"
     text = CliRunner().invoke(app, [*PLACE, "--iops", "4000", "--size", "1TiB"]).stdout
     assert "no OS disk in the price (see --os-disk)" in " ".join(text.split())
 
@@ -159,7 +161,9 @@ def test_text_and_json_tell_each_volume() -> None:
         (("--os-disk", "64GiB", "--why"), "--why is told of one answer"),
         (("--os-disk", "64GiB", "--format", "csv"), "--os-disk has no CSV"),
         (("--os-disk", "64GiB", "--volume", "os:iops=9,size=1TiB"), "the names os, os are not all different"),
-        (("--volume", LOG, "--why"), "--why is told of one answer: leave out --workloads and --volume"),
+        (("--volume", LOG, "--why"), "--why is told of one answer: leave out --workloads, --volume and"),
+        (("--volume", TEMP, "--not-persistent"), "local disks are answered for one volume alone"),
+        (("--os-disk", "64GiB", "--bs", "8k"), "--size is missing"),  # of the data, which has a block size
     ],
 )
 def test_a_volume_that_is_none(more: tuple[str, ...], said: str) -> None:

@@ -97,9 +97,10 @@ PRESET = "preset"  # column, and option, of a workload by name
 VOLUME_COLUMNS = (
     PRESET, "iops", "mbps", "size", "bs", "read_share", "latency", "zrs", "hit", "headroom", "max_disks",
 )  # fmt: skip
-VM_COLUMNS = (
-    "vcpus", "ram", "ram_per_vcpu", "vm", "arch", "arm", "burstable", "any_family", "family", "zone",
-    "strictly_cheapest", "peak",
+# What holds of every disk of a VM, and of the VM: of the OS disk too.
+SHARED_COLUMNS = (
+    "zrs", "headroom", "vcpus", "ram", "ram_per_vcpu", "vm", "arch", "arm", "burstable", "any_family",
+    "family", "zone", "strictly_cheapest",
 )  # fmt: skip
 OS_DISK = "os"  # the volume of the OS disk
 _OS_DISK_COLUMNS = (
@@ -227,28 +228,28 @@ def volume(text: str, common: Mapping[str, str]) -> tuple[str, Demand]:
 def os_disk(text: str, common: Mapping[str, str]) -> Demand:
     """The demand of an OS disk: ``64GiB``, or ``64GiB,iops=2000,not-persistent=yes``.
 
-    It is Premium SSD where no latency is stated: Azure promises 99.9 % for a single VM of which all disks are
-    (SLA of Virtual Machines).
+    It is Premium SSD where no latency is stated: its price does not depend on how much is read and written.
 
     Parameters
     ----------
     text : str
         Its size, then columns with commas between them.
     common : mapping of str to str
-        What is wanted of the VM.
+        What is stated of the data and the VM; of it, `SHARED_COLUMNS` hold where `text` says nothing.
 
     Raises
     ------
     InputError
         For a text of another form, and as :func:`demand`.
     """
+    shared = {column: value for column, value in common.items() if column in SHARED_COLUMNS}
     of_size, _, rest = text.partition(",")
     stated = _stated(f"size={of_size},{rest}" if rest else f"size={of_size}")
     if stated is None or "=" in of_size:
         raise InputError(f"--os-disk '{text}': write a size, such as 64GiB, or 64GiB,iops=2000")
     _check_columns(f"--os-disk '{text}'", stated, _OS_DISK_COLUMNS)
     try:
-        return demand({"latency": "premium", "max_disks": "1", **common, **stated}, "", {"os_disk": True})
+        return demand({"latency": "premium", "max_disks": "1", **shared, **stated}, "", {"os_disk": True})
     except InputError as error:
         raise InputError(f"--os-disk '{text}': {error}") from None
 

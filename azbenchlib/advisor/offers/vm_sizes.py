@@ -238,12 +238,11 @@ class VmSizes:
         VMs may have it at a placement.
         """
         path = {"cache": "cached"}.get(placement, placement)
-        if demand.size_bytes > EPHEMERAL_BYTES:
-            return np.zeros((len(QUANTITIES), len(self.sizes))), np.zeros(len(self.sizes), dtype=bool)
         many = [one.vm.nvme_count or 1 if placement == "nvme" else 1 for one in self.sizes]
         shares = self._shares(path, demand.needs(False)) * many  # one of the devices
         able = [
-            placement in one.ephemeral_placements and (one.place_bytes(placement) or 0) >= demand.size_bytes
+            placement in one.ephemeral_placements
+            and min(one.place_bytes(placement) or 0, EPHEMERAL_BYTES) >= demand.size_bytes
             for one in self.sizes
         ]
         shared = [
