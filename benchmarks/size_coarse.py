@@ -19,7 +19,7 @@ from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB, TIB
 from azbenchlib.model.load_history import LoadHistory
-from azbenchlib.sizing.answer import Outcome, best_outcomes
+from azbenchlib.sizing.answer import Outcome, choose
 from azbenchlib.sizing.design import Design
 from azbenchlib.sizing.requirement import SizeRequirement, requirement
 
@@ -123,7 +123,7 @@ def compare(seed: int, interval: int) -> Kept | None:
     seconds, bs = load(dice, kind), float(dice.choice([4, 8, 16, 64])) * KIB
     there, fine = market("westeurope"), history(seconds, 1, bs)
     try:
-        least, best = (best_outcomes(_asked(one), there)[0] for one in (fine, history(seconds, interval, bs)))
+        least, best = (choose(_asked(one), there).cheapest for one in (fine, history(seconds, interval, bs)))
     except InputError:
         return None
     throttled = Design(best.design.candidate, fine, 0.0).replayed.seconds

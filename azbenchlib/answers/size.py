@@ -1,4 +1,4 @@
-"""The answer of a size: the cheapest design, what a cheaper one would do, and what a percentile leads to."""
+"""The answer of a size: the recommended design, what a cheaper one would do, and what a percentile buys."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Sized(Answer):
 
     @cached_property
     def document(self) -> Document:
-        """The cheapest design, then the load, the cheaper designs, and what all of it assumes."""
+        """The recommended design, the load, cheaper designs, and what all of it assumes."""
         devices = [
             line for item in self.result.telemetry.choices.items() for line in device_text.sentences(*item)
         ]
@@ -81,12 +81,13 @@ class Sized(Answer):
 
     @cached_property
     def designs(self) -> Document:
-        """The cheapest design, the load, and what cheaper designs would do."""
+        """The recommended design, what others cost, the load, and what cheaper designs would do."""
         answer = self.result
         headline = Sentence(f"{words.title(answer)}: {{price}}, {{design}}", _design(answer, answer.best))
         coarse = words.coarse(answer)
         parts: list[Part] = [
             *([Sentence(f"Attention: {coarse}", tone=Tone.DOUBT)] if coarse else []),
+            *_others(answer),
             *_throttled(answer, answer.best),
             *_load(answer),
             _section(answer, words.CHEAPER_DESIGN, answer.next_cheaper, "Nothing is cheaper."),
@@ -105,7 +106,10 @@ class Sized(Answer):
         return record(self.result, self.checks)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row a design: cheapest, next_cheaper, by_percentile.
+        """Return a row a design: recommended, cheapest, one_disk, next_cheaper, by_percentile.
+
+        The recommended design has the fewest disks within 5 % of the cheapest. There is no row for a design
+        that there is not, and none for one_disk where the recommended design has one disk.
 
         Returns
         -------
@@ -117,7 +121,9 @@ class Sized(Answer):
         """
         answer = self.result
         designs = {
-            "cheapest": answer.best,
+            "recommended": answer.best,
+            "cheapest": answer.cheapest,
+            "one_disk": answer.one_disk,
             "next_cheaper": answer.next_cheaper,
             "by_percentile": answer.by_percentile,
         }
@@ -129,7 +135,7 @@ class Sized(Answer):
         )
 
     def draw(self, axes: Axes) -> None:
-        """Draw the load over time below the limits of the cheapest design, of what comes closest to them."""
+        """Draw the load over time below those limits of the recommended design that it comes closest to."""
         design = self.result.best.design
         lines = {quantity: caps(design, quantity) for quantity in ("iops", "bytes_per_s")}
         rows = {quantity: trace(design, quantity) for quantity in lines}
@@ -166,6 +172,14 @@ def _design(answer: SizeAnswer, outcome: Outcome) -> dict[str, Figure | str]:
     text = f"{design.price:,.2f}{NBSP}{unit.suffix}"
     source = f"prices in {market.region}"
     return {"price": Figure(design.price, unit, source, text=text), "design": _what(design)}
+
+
+def _others(answer: SizeAnswer) -> Iterator[Part]:
+    """What the cheapest design and the one with one disk cost, where they are not the recommended design."""
+    if answer.cheapest.design.price < answer.best.design.price:
+        yield Sentence(f"{words.STRICTLY_CHEAPEST}: {{price}}, {{design}}", _design(answer, answer.cheapest))
+    if answer.one_disk is not None:
+        yield Sentence(f"{words.WITH_ONE_DISK}: {{price}}, {{design}}", _design(answer, answer.one_disk))
 
 
 def _section(answer: SizeAnswer, title: str, outcome: Outcome | None, none: str) -> Section:
@@ -219,6 +233,8 @@ def _load(answer: SizeAnswer) -> Iterator[Part]:
         for name, *values in words.load_figures(answer)
     ]
     yield FigureTable(columns=_LOAD, rows=[TableRow(cells) for cells in rows])
+    if least := words.least_of_hosts(answer):
+        yield Sentence(least)
     if told := saturation.sentence(answer.telemetry.held_back):
         yield Sentence(f"Attention: {told}", tone=Tone.DOUBT)
     for choice in answer.telemetry.choices.values():

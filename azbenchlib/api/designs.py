@@ -272,7 +272,7 @@ def size(
     as_of: str | None = None,
     **demand: str | float,
 ) -> Sized:
-    """Find the cheapest VM and disks for a system from its telemetry.
+    """Find a VM and disks for a system from its telemetry, the fewest disks within 5 % of the cheapest.
 
     Parameters
     ----------
@@ -292,13 +292,13 @@ def size(
         As the options of ``azbench size`` take it, with underscores: ``held_back="60s"`` (how long the load
         may be throttled in all), ``within="1%"``, ``probability="95%"`` (the least one of that),
         ``growth=0.2``, ``headroom=1.2``, ``size="2TiB"``, ``ram="64GiB"``, ``vcpus=8``, ``max_disks=4``,
-        ``zrs=True``. Numbers are bytes, seconds or shares.
+        ``strictly_cheapest=True``, ``zrs=True``. Numbers are bytes, seconds or shares.
 
     Returns
     -------
     Sized
-        Shows itself; ``to_frame()`` has a row a design, ``best`` is the cheapest with that
-        probability.
+        Shows itself; ``to_frame()`` has a row a design, the first of them recommended: the fewest disks
+        within 5 % of the cheapest with that probability.
 
     Raises
     ------

@@ -57,6 +57,7 @@ def size(
     burstable: demand_options.BurstableOption = False,
     any_family: demand_options.AnyFamilyOption = False,
     max_disks: demand_options.MaxDisksOption = None,
+    strictly_cheapest: demand_options.StrictlyCheapestOption = False,
     device: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,8 +84,8 @@ def size(
     verify: Annotated[
         str | None,
         typer.Option(
-            help="lab: fio replays the busiest hour on emulated disks of the cheapest design and of the next "
-            "cheaper one, in two minutes each."
+            help="lab: fio replays the busiest hour on emulated disks of the recommended design and of the "
+            "best cheaper one, in two minutes each."
         ),
     ] = None,
     region: demand_options.RegionOption[str | None] = None,
@@ -99,7 +100,7 @@ def size(
     ] = None,
     format_: FormatOption = OutputFormat.text,
 ) -> None:
-    """Find the cheapest VM and disks for a system from its telemetry.
+    """Find a VM and disks for a system from its telemetry, the fewest disks within 5 % of the cheapest.
 
     Every interval is replayed in its order through all limits and credits. The answer tells how long the load
     is throttled, what the best of the cheaper designs would do and when, and what a percentile leads to.
@@ -118,7 +119,8 @@ def size(
         "held_back": held_back, "within": within, "headroom": headroom, "growth": growth, "size": size,
         "latency": latency, "zrs": "yes" if zrs else None, "hit": hit, "vcpus": vcpus, "ram": ram, "vm": vm,
         "arch": arch, "burstable": "yes" if burstable else None, "any_family": "yes" if any_family else None,
-        "max_disks": max_disks, "burst_factor": burst_factor, "probability": probability,
+        "max_disks": max_disks, "strictly_cheapest": "yes" if strictly_cheapest else None,
+        "burst_factor": burst_factor, "probability": probability,
     }  # fmt: skip
     asked = terms(stated, dashes="--")
     read = _opened(telemetry)
@@ -144,7 +146,7 @@ def size(
 
 
 def _checked(answer: SizeAnswer) -> list[LabCheck]:
-    """The cheapest design and the next cheaper one, replayed on emulated disks."""
+    """The recommended design and the best cheaper one, replayed on emulated disks."""
     from azbenchlib.campaign.lab_replay.lab_check import check_in_lab
 
     def tell(done: int, total: int, text: str) -> None:

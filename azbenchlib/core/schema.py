@@ -304,6 +304,8 @@ TABLES: dict[str, Table] = {
                 "AWR, fio or Azure Monitor"
             ),
             "host": _text("Name of the host, as the tool reports it"),
+            "host_cpus": _whole("Processors of the host, where the tool tells their number"),
+            "host_memory_bytes": _real("Memory of the host, where the tool tells it", "B"),
             "device": _text("Disk, partition or volume, as the tool reports it"),
             "seq": _whole("Place of the report in the file, from 0"),
             "clock": _text(

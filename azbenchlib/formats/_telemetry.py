@@ -24,6 +24,7 @@ STAMP_S = (
 )
 LATEST_S = 7_258_118_400.0  # 2200-01-01: a later time, or one before 1970, is damaged
 _LATENCIES = {"iops": "lat_us", "read_iops": "read_lat_us", "write_iops": "write_lat_us"}  # rate -> latency
+_CPU_DIGITS = 5  # of the most processors that a host has
 _NAMED = 5  # devices in a message
 _PAUSE = 1.5  # of the usual interval; longer is a pause
 
@@ -35,6 +36,10 @@ class DeviceReport:
     Parameters
     ----------
     host : str or None
+    cpus : int or None
+        Processors of the host. None: not stated.
+    memory_bytes : float or None
+        Memory of the host. None: not stated.
     end_s : float or None
         When it was made: s since 1970 by `clock`. None: not stated.
     clock : {"utc", "local", "elapsed"}
@@ -49,6 +54,8 @@ class DeviceReport:
     host: str | None
     end_s: float | None
     clock: str
+    cpus: int | None = None
+    memory_bytes: float | None = None
     interval_s: float | None = None
     is_first: bool = False
     devices: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -70,6 +77,12 @@ def number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def processors(text: str) -> int | None:
+    """A number of processors of a log; None where it is none."""
+    bare = text.strip()
+    return int(bare) or None if bare.isascii() and bare.isdigit() and len(bare) <= _CPU_DIGITS else None
 
 
 def is_moment(seconds: float) -> bool:
@@ -108,6 +121,8 @@ def add_reports(records: Records, tool: str, reports: Sequence[DeviceReport], do
                 "source_path": records.source.path,
                 "tool": tool,
                 "host": report.host,
+                "host_cpus": report.cpus,
+                "host_memory_bytes": report.memory_bytes,
                 "device": device,
                 "seq": seq,
                 "clock": report.clock if timed.begun_s is not None else "elapsed",

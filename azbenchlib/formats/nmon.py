@@ -13,15 +13,16 @@ import re
 from dataclasses import dataclass, field
 
 from azbenchlib.core.findings import Code
-from azbenchlib.core.units import KIB
+from azbenchlib.core.units import KIB, MIB
 from azbenchlib.formats._clock import Clock
-from azbenchlib.formats._telemetry import DeviceReport, add_reports, number
+from azbenchlib.formats._telemetry import DeviceReport, add_reports, number, processors
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 
 _SNIFF = re.compile(r"^(?:AAA,progname,\w{0,20}nmon|DISKREAD,Disk Read KB/s |ZZZZ,T\d{4,9},\d)", re.MULTILINE)
 _SECTION = re.compile(r"(?P<name>DISK[A-Z]{2,10}?)\d{0,3}")
 _SNAPSHOT = re.compile(r"T\d{4,9}")
+_MEMORY = ("memtotal", "Real total(MB)")  # of Linux, of AIX
 # Section -> column of the table demand, factor.
 _SECTIONS = {
     "DISKREAD": ("read_bytes_per_s", KIB),
@@ -43,6 +44,8 @@ class _Capture:
     times: dict[str, str] = field(default_factory=dict)  # by snapshot
     disks: dict[str, list[str]] = field(default_factory=dict)  # by section
     figures: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)  # by snapshot and disk
+    memory_columns: list[str] = field(default_factory=list)
+    memory_bytes: float | None = None
     damaged: int = 0
 
 
@@ -85,6 +88,8 @@ def _take(capture: _Capture, cells: list[str]) -> None:
     """The next line."""
     if cells[0] == "AAA" and len(cells) > 2:
         capture.facts[cells[1]] = cells[2]
+    elif cells[0] == "MEM":
+        _take_memory(capture, cells)
     elif cells[0] == "ZZZZ" and len(cells) > 3:
         capture.times[cells[1]] = f"{cells[3].strip()} {cells[2]}"
     elif (section := _SECTION.fullmatch(cells[0])) and section["name"] in _SECTIONS and len(cells) > 1:
@@ -99,14 +104,34 @@ def _take(capture: _Capture, cells: list[str]) -> None:
                 capture.figures.setdefault(cells[1], {}).setdefault(name, {})[column] = value * factor
 
 
+def _take_memory(capture: _Capture, cells: list[str]) -> None:
+    """A line of memory: the names of its columns, or their values in MiB."""
+    if len(cells) > 1 and not _SNAPSHOT.fullmatch(cells[1]):
+        capture.memory_columns = cells
+        return
+    for name, cell in zip(capture.memory_columns, cells, strict=False):
+        if name in _MEMORY and (total := number(cell)) is not None and total > 0:
+            capture.memory_bytes = total * MIB
+
+
 def _reports(capture: _Capture) -> list[DeviceReport]:
     """The snapshots in their order, behind a report that tells when nmon began."""
     clock, host = Clock(""), capture.facts.get("host") or None
+    cpus = processors(capture.facts.get("cpus", ""))
     date, time = (capture.facts.get(name, "").strip() for name in ("date", "time"))
     begun = clock.stamp(f"{date} {time.replace('.', ':')}")
     found = [DeviceReport(host=host, end_s=begun[0], clock=begun[1], is_first=True)] if begun else []
     for snapshot, devices in sorted(capture.figures.items()):
         stamp = clock.stamp(capture.times.get(snapshot, ""))
         if stamp is not None:
-            found.append(DeviceReport(host=host, end_s=stamp[0], clock=stamp[1], devices=devices))
+            found.append(
+                DeviceReport(
+                    host=host,
+                    cpus=cpus,
+                    memory_bytes=capture.memory_bytes,
+                    end_s=stamp[0],
+                    clock=stamp[1],
+                    devices=devices,
+                )
+            )
     return found

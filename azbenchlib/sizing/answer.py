@@ -1,10 +1,11 @@
-"""Which disk a system needs: the cheapest design, what the next cheaper one does, what a percentile buys."""
+"""Which disk a system needs: the recommended design, what a cheaper one does, and what a percentile buys."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
+from typing import NamedTuple
 
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.core.errors import InputError
@@ -105,9 +106,13 @@ class SizeAnswer:
         Growth and headroom in that history.
     market : Market
     best : Outcome
-        The cheapest that does with the confidence, or with as much of it as can be had.
+        Recommended: that with the fewest disks which costs little more than the cheapest.
+    cheapest : Outcome
+        That does with the confidence, or with as much of it as can be had.
     even : Outcome
         The cheapest that does if the load of each interval comes evenly.
+    one_disk : Outcome, optional
+        The cheapest that does with one disk. None: nothing does, or `best` has one.
     next_cheaper : Outcome, optional
         None: nothing is cheaper.
     by_percentile : Outcome, optional
@@ -119,7 +124,9 @@ class SizeAnswer:
     factor: float
     market: Market
     best: Outcome
+    cheapest: Outcome
     even: Outcome
+    one_disk: Outcome | None
     next_cheaper: Outcome | None
     by_percentile: Outcome | None
 
@@ -135,7 +142,7 @@ def size(
     market: Market,
     factor: float = 1.0,
 ) -> SizeAnswer:
-    """The cheapest VM with disks whose load is throttled no longer than it may be.
+    """Find the VM with disks whose load is throttled no longer than it may be.
 
     Parameters
     ----------
@@ -151,8 +158,8 @@ def size(
     InputError
         When nothing throttles it so little: one sentence with the least that can be had.
     """
-    best, even = best_outcomes(requirement, market)
-    below = SizeSearch(replace(requirement, confidence=0.0), market).next_cheaper(best.design)
+    chosen = choose(requirement, market)
+    below = SizeSearch(replace(requirement, confidence=0.0), market).next_cheaper(chosen.cheapest.design)
     rule = by_percentile(requirement.history, requirement.demand, market, requirement.most_disks)
     ruled = None if rule is None else Design(rule, requirement.history, requirement.demand.cache_hit)
     return SizeAnswer(
@@ -160,40 +167,53 @@ def size(
         requirement=requirement,
         factor=factor,
         market=market,
-        best=best,
-        even=even,
-        next_cheaper=None if below is None else replace(best, design=below),
-        by_percentile=None if ruled is None else replace(best, design=ruled),
+        **chosen._asdict(),
+        next_cheaper=None if below is None else replace(chosen.best, design=below),
+        by_percentile=None if ruled is None else replace(chosen.best, design=ruled),
     )
 
 
-def best_outcomes(requirement: SizeRequirement, market: Market) -> tuple[Outcome, Outcome]:
-    """The cheapest design with the confidence, or with as much as can be had; and that for an even load.
+class Chosen(NamedTuple):
+    """The designs that meet a requirement, by the names of :class:`SizeAnswer`."""
 
-    Parameters are those of :func:`size`, and so is the error.
-    """
+    best: Outcome
+    cheapest: Outcome
+    even: Outcome
+    one_disk: Outcome | None
+
+
+def choose(requirement: SizeRequirement, market: Market) -> Chosen:
+    """Choose the designs that meet a requirement; parameters and the error are those of :func:`size`."""
     search = SizeSearch(replace(requirement, confidence=0.0), market)
     even = search.cheapest()
     if even is None:
         raise InputError(_nothing(requirement, market, search))
     bursts = Burstiness(requirement.history, requirement.burst_factor)
-    best = even if bursts.is_known else _confident(requirement, market, bursts, even)
+    most, cheapest = None, even
+    if not bursts.is_known:
+        most = None if bursts.is_fine else even.price * MOST_OF_EVEN
+        search, cheapest = _confident(requirement, search, even, most)
+    best = search.recommended(cheapest, most)
+    one_disk = search.cheapest(count=1) if best.setup.disks[0].count > 1 else None
     outcome = Outcome(design=best, bursts=bursts, requirement=requirement)
-    return outcome, replace(outcome, design=even)
+    return Chosen(
+        outcome,
+        replace(outcome, design=cheapest),
+        replace(outcome, design=even),
+        None if one_disk is None else replace(outcome, design=one_disk),
+    )
 
 
-def _confident(requirement: SizeRequirement, market: Market, bursts: Burstiness, even: Design) -> Design:
-    """The cheapest design with the confidence, or with as much of it as can be had.
-
-    Where the intervals are too long to tell, at `MOST_OF_EVEN` times the price for an even load.
-    """
-    most = None if bursts.is_fine else even.price * MOST_OF_EVEN
+def _confident(
+    requirement: SizeRequirement, search: SizeSearch, even: Design, most: Decimal | None
+) -> tuple[SizeSearch, Design]:
+    """The cheapest design with the confidence at most at a price, or with as much of it, and its search."""
     for confidence in (requirement.confidence, *(less for less in _LESS if less < requirement.confidence)):
         if confidence:
-            search = SizeSearch(replace(requirement, confidence=confidence), market)
-            if (best := search.cheapest(most)) is not None:
-                return best
-    return even
+            sure = SizeSearch(replace(requirement, confidence=confidence), search.market)
+            if (best := sure.cheapest(most)) is not None:
+                return sure, best
+    return search, even
 
 
 def _nothing(requirement: SizeRequirement, market: Market, search: SizeSearch) -> str:

@@ -1,4 +1,5 @@
-"""The cheapest VM with disks that throttles a load no longer than it may be, over a whole market, exactly.
+"""The cheapest VM with disks that throttles a load no longer than it may be, over a whole market, exactly;
+and the one with the fewest disks that costs little more.
 
 VM sizes and disks that others undercut are left out first: no design with them is the cheapest. What is
 left is tried pair by pair from the cheapest on. A closed form rules out most pairs
@@ -17,6 +18,7 @@ import numpy as np
 
 from azbenchlib.advisor.offers.disk_options import DiskOption
 from azbenchlib.advisor.offers.market import Market
+from azbenchlib.advisor.search import FEWER_DISKS_WITHIN
 from azbenchlib.azure.disk_kinds import DiskKind
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import MB
@@ -28,6 +30,7 @@ from azbenchlib.sizing.requirement import SizeRequirement
 from azbenchlib.sizing.tiered import tiered
 
 _LESS = 0.9  # of a figure that is chosen
+_NO_PRICE = Decimal("Infinity")  # is too high
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class SizeSearch:
         )
         suiting = np.flatnonzero(market.vm_sizes.suits(demand) & (market.vm_sizes.max_disks >= 1))
         self.vms = efficient_vms(market, suiting.tolist())
+        self._floors: dict[tuple[DiskKind, int], tuple[Decimal, DiskOption | None]] = {}
         self._vm_prices = {i: vm_price(market, i) for i in self.vms}
         if not self.vms:
             raise InputError(f"no VM size like '{demand.vm}' with a price in {market.region} may be taken")
@@ -87,14 +91,34 @@ class SizeSearch:
         """Disks of tiers that nothing undercuts, those that throttle too long by themselves left out."""
         return [one for one in self._all_options if self._may_do(one)]
 
-    def cheapest(self, most: Decimal | None = None) -> Design | None:
-        """The cheapest design; None: nothing does, at `most` at that price."""
-        pairs = (pair for pair in self._pairs() if most is None or pair.price <= most)
+    def cheapest(self, most: Decimal | None = None, count: int | None = None) -> Design | None:
+        """The cheapest design, with so many disks; None: nothing does, at `most` at that price."""
+        below = None if most is None else most.next_plus()
+        counts = range(1, self.most + 1) if count is None else range(count, min(count, self.most) + 1)
+        pairs = (
+            pair
+            for pair in self._pairs()
+            if pair.option.disk.count in counts and (below is None or pair.price < below)
+        )
         best = next((pair for pair in pairs if self._does(pair.vm_index, pair.option)), None)
         for kind in self.kinds:
             if kind.provisioned:
-                best = self._provisioned(kind, best, most)
+                best = self._provisioned(kind, best, below, counts)
         return None if best is None else self._design(best)
+
+    def recommended(self, cheapest: Design, most: Decimal | None = None) -> Design:
+        """The cheapest with the fewest disks that costs at most `FEWER_DISKS_WITHIN` of the cheapest design.
+
+        With `strictly_cheapest` in the demand it is the cheapest design itself; `most` is the highest price.
+        """
+        if self.requirement.demand.strictly_cheapest:
+            return cheapest
+        near = cheapest.price * FEWER_DISKS_WITHIN
+        near = near if most is None else min(near, most)
+        for count in range(1, cheapest.setup.disks[0].count):
+            if (design := self.cheapest(near, count)) is not None:
+                return design
+        return cheapest
 
     def least_throttled(self) -> Design | None:
         """Of the disks of tiers the design that throttles least; None: there is none."""
@@ -176,17 +200,13 @@ class SizeSearch:
         """Whether disks by themselves do not throttle too long."""
         return self.replays.may_do(Setup(VM(), (option.disk,)))
 
-    def _provisioned(self, kind: DiskKind, best: _Pair | None, dearest: Decimal | None) -> _Pair | None:
+    def _provisioned(
+        self, kind: DiskKind, best: _Pair | None, dearest: Decimal | None, counts: range
+    ) -> _Pair | None:
         """The better of the best so far and of the cheapest of a kind whose figures are chosen."""
         disks = Provisioned(kind, self.requirement, self.market)
-        floors = {}
-        least_vm = min(self._vm_prices.values())
         below_all = dearest if best is None else best.price
-        most = None if below_all is None else below_all - least_vm
-        for count in range(1, self.most + 1):
-            alone = disks.cheapest(count, self._may_do, most)
-            if alone is not None:
-                floors[count] = alone
+        floors = {count: floor for count in counts if (floor := self._floor(disks, count, below_all))}
         for vm_index in self.vms:
             of_vm = self._vm_prices[vm_index]
             for count, floor in floors.items():
@@ -203,6 +223,18 @@ class SizeSearch:
                 if found is not None:
                     best = _Pair(of_vm + found.price, vm_index, found)
         return best
+
+    def _floor(self, disks: Provisioned, count: int, below: Decimal | None) -> DiskOption | None:
+        """The cheapest disks of so many that do by themselves; None: they cost too much with any VM.
+
+        They may cost a little more than `below` allows, so that a search for fewer disks knows them already.
+        """
+        most = _NO_PRICE if below is None else below * FEWER_DISKS_WITHIN - min(self._vm_prices.values())
+        known = self._floors.get((disks.kind, count))
+        if known is None or (known[1] is None and known[0] < most):
+            known = most, disks.cheapest(count, self._may_do, None if below is None else most)
+            self._floors[disks.kind, count] = known
+        return known[1]
 
     def _design(self, pair: _Pair) -> Design:
         demand = self.requirement.demand

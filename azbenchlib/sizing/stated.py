@@ -21,10 +21,10 @@ from azbenchlib.sizing.telemetry import Telemetry
 _LEAST_BYTES = GIB  # where no size is stated: any disk has room
 _MOST_DISKS = 8
 _UNITS = {"size": "B", "ram": "B", "held_back": "s"}  # of numbers
-_YES_OR_NO = ("zrs", "burstable", "any_family")
+_YES_OR_NO = ("zrs", "burstable", "any_family", "strictly_cheapest")
 STATED = (
     *("held_back", "within", "headroom", "growth", "size", "latency", "zrs", "hit", "vcpus", "ram", "vm"),
-    *("arch", "burstable", "any_family", "max_disks", "burst_factor", "probability"),
+    *("arch", "burstable", "any_family", "max_disks", "strictly_cheapest", "burst_factor", "probability"),
 )
 
 
@@ -63,9 +63,19 @@ class SizeTerms:
         """
         history = recorded.history.times(self.factor)
         limits = (self.throttled_s, self.within, self.most_disks)
-        asked = requirement(history, *limits, self.wanted, self.confidence, self.burst_factor)
+        wanted = {**self.wanted, **self._of_hosts(recorded)}
+        asked = requirement(history, *limits, wanted, self.confidence, self.burst_factor)
         check_offered(asked.demand.vm, market)
         return size(recorded, asked, market, self.factor)
+
+    def _of_hosts(self, recorded: Telemetry) -> dict[str, float]:
+        """What the recorded hosts have and nobody states otherwise; nothing where the VM itself is stated."""
+        hosts = {"vcpus": recorded.cpus, "memory_bytes": recorded.memory_bytes}
+        if self.wanted["vm"] != "*":
+            return {}
+        return {
+            name: value for name, value in hosts.items() if value is not None and self.wanted[name] is None
+        }
 
 
 def terms(stated: Mapping[str, Any], dashes: str = "") -> SizeTerms:
@@ -115,6 +125,7 @@ def terms(stated: Mapping[str, Any], dashes: str = "") -> SizeTerms:
             "memory_bytes": values.read("ram", stated_values.size, None),
             "vm": str(stated.get("vm") or "*"),
             "architecture": arch,
+            "strictly_cheapest": values.read("strictly_cheapest", yes, False),
         },
     )
 

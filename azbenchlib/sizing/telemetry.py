@@ -38,6 +38,10 @@ class Telemetry:
         What was assumed, in sentences.
     held_back : tuple of HeldBack
         Disks that gave all they could while they were recorded.
+    cpus : int, optional
+        Processors of all hosts together. None: not known of each of them.
+    memory_bytes : float, optional
+        The same of their memory.
     """
 
     history: LoadHistory
@@ -46,6 +50,8 @@ class Telemetry:
     missing_s: float
     notes: tuple[str, ...]
     held_back: tuple[HeldBack, ...] = ()
+    cpus: int | None = None
+    memory_bytes: float | None = None
 
     @property
     def devices(self) -> dict[str, tuple[str, ...]]:
@@ -85,6 +91,7 @@ def telemetry(
         for path in jobs_with_one_log(tables)
     ]
     choices, counted = {}, []
+    cpus, memory = _of_all_hosts(rows, "host_cpus"), _of_all_hosts(rows, "host_memory_bytes")
     for host, own in rows.groupby("host", sort=False, dropna=False):
         choice = choices[str(host)] = choose(str(host), own, devices)
         counted.append(own[own["device"].isin(choice.counted)])
@@ -110,7 +117,15 @@ def telemetry(
         missing_s=max(0.0, missing),
         notes=tuple(notes),
         held_back=held_back(tables, rows),
+        cpus=None if cpus is None else int(cpus),
+        memory_bytes=memory,
     )
+
+
+def _of_all_hosts(rows: pd.DataFrame, column: str) -> float | None:
+    """What the hosts have together, by the last report of each; None: not known of each of them."""
+    last = rows.sort_values("t_s", kind="stable").groupby("host", sort=False)[column].last()
+    return None if last.isna().any() else float(last.sum())
 
 
 def _placed(rows: pd.DataFrame, interval_s: float | None) -> pd.DataFrame:

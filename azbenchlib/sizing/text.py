@@ -5,16 +5,23 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from azbenchlib.advisor.offers.vm_choice import FOR_SERVERS, SERVER_CHOICE
+from azbenchlib.advisor.search import FEWER_DISKS_WITHIN
 from azbenchlib.advisor.text import caching_known
-from azbenchlib.core.units import format_count, format_mbps, format_span
+from azbenchlib.core.units import format_count, format_mbps, format_size, format_span
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.replay import Throttling
 from azbenchlib.sizing.answer import MOST_OF_EVEN, Outcome, SizeAnswer
 from azbenchlib.sizing.busiest import LabCheck
 
 CHEAPEST_DESIGN = "The cheapest design that meets the requirement"
+FEWEST_DISKS = (
+    f"The design with the fewest disks within {FEWER_DISKS_WITHIN - 1:.0%} of the cheapest that meets the "
+    "requirement"
+)
 PERHAPS_ENOUGH = "The design that may meet the requirement"
-ENOUGH_IF_EVEN = "The cheapest design that meets the requirement if the load comes evenly"
+IF_EVEN = " if the load comes evenly"
+STRICTLY_CHEAPEST = "The cheapest design"
+WITH_ONE_DISK = "The cheapest design with one disk"
 CHEAPER_DESIGN = "The best design among the cheaper ones"
 _LITTLE_MORE = 1.1  # of the price for an even load
 _LEAST = 0.01  # probability that is told
@@ -27,7 +34,7 @@ _REPEATS = (
     "the recorded load comes again and again: what credits are left at its end are there at its beginning"
 )
 NOT_IN_SIZES = (
-    "CPU and memory of the VM, unless --vcpus and --ram state them",
+    "how much of its CPU and memory the system needs: --vcpus and --ram state less or more",
     "the OS disk, snapshots, backup, network and licences; discounts and agreements",
     "on-demand bursting, performance plus, shared disks, encryption at host",
     "that a faster disk can make the system ask for more",
@@ -72,14 +79,16 @@ def probability(outcome: Outcome) -> str:
 
 def title(answer: SizeAnswer) -> str:
     """What the best design is, by its probability."""
-    if answer.best.probability >= answer.requirement.confidence:
-        return CHEAPEST_DESIGN
-    return ENOUGH_IF_EVEN if answer.best.design.price == answer.even.design.price else PERHAPS_ENOUGH
+    best, cheapest = answer.best, answer.cheapest
+    design = CHEAPEST_DESIGN if best.design.price == cheapest.design.price else FEWEST_DISKS
+    if best.probability >= answer.requirement.confidence:
+        return design
+    return f"{design}{IF_EVEN}" if cheapest.design.price == answer.even.design.price else PERHAPS_ENOUGH
 
 
 def coarse(answer: SizeAnswer) -> str:
     """What the means of the telemetry do not tell, and which recording would; empty: it hardly matters."""
-    asked, best, even = answer.requirement, answer.best, answer.even
+    asked, best, even = answer.requirement, answer.cheapest, answer.even
     price = float(best.design.price / even.design.price)
     if best.probability >= asked.confidence and price <= _LITTLE_MORE:
         return ""
@@ -130,6 +139,19 @@ def assumptions(answer: SizeAnswer) -> tuple[str, ...]:
     if demand.latency != "any":
         found.append(f"disks of the latency class {demand.latency}")
     return (*found, *answer.telemetry.notes)
+
+
+def least_of_hosts(answer: SizeAnswer) -> str:
+    """That the VM has the processors and the memory of the recorded hosts; empty: it need not."""
+    demand, recorded = answer.requirement.demand, answer.telemetry
+    has = []
+    if recorded.cpus is not None and demand.vcpus == recorded.cpus:
+        has.append(f"{recorded.cpus} vCPUs")
+    if recorded.memory_bytes is not None and demand.memory_bytes == recorded.memory_bytes:
+        has.append(format_size(recorded.memory_bytes))
+    hosts = "the recorded host" if len(recorded.devices) == 1 else "the recorded hosts together"
+    others = "--vcpus and --ram state others"
+    return f"The VM has at least {' and '.join(has)}, as {hosts}; {others}" if has else ""
 
 
 def checked(check: LabCheck) -> str:

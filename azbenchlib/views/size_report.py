@@ -16,7 +16,8 @@ _TITLE = "Which disk the system needs"
 _OPENING = f"""# {_TITLE}
 
 Every interval that was recorded is replayed in its order through all limits of a VM and its disks, with their
-credits. The cheapest design is shown whose load is throttled no longer than it may be.
+credits. The design is shown whose load is throttled no longer than it may be, with the fewest disks within
+5 % of the cheapest.
 """
 
 

@@ -15,14 +15,14 @@ from azbenchlib.answers.blocks import Block, render
 from azbenchlib.answers.html import block
 from azbenchlib.answers.size import Sized
 from azbenchlib.core.choices import DEFAULT_REGION
-from azbenchlib.core.units import GIB, parse_duration, stated_size
+from azbenchlib.core.units import parse_duration
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.dataset.names import listed
 from azbenchlib.report.sections import sizes
 from azbenchlib.sizing import device_text
-from azbenchlib.sizing.answer import Outcome, SizeAnswer, size
+from azbenchlib.sizing.answer import Outcome, SizeAnswer
 from azbenchlib.sizing.counted_devices import DeviceChoice
-from azbenchlib.sizing.requirement import CONFIDENCE, requirement
+from azbenchlib.sizing.stated import terms
 from azbenchlib.sizing.telemetry import Telemetry, telemetry
 
 _RECORD = ("iostat -x -t -y -o JSON 60 > telemetry.json",)
@@ -36,21 +36,17 @@ class Sizing:
     names : sequence of str
         Outputs of iostat, sar, perfmon or Azure Monitor, folders of them, or a dataset of such by name;
         none: a note tells how to record.
-    held_back : str
-        How long the load may be throttled in all, such as ``60s``; empty: a minute.
-    within : float
-        The same as a share of the time; 0: not stated.
-    growth : float
-        By how much the load will grow: 0.2 is 20 %.
-    headroom : float
-        Every rate counts as so many times itself.
-    probability : float
-        The least probability that it is throttled no longer; 0: as if the load of each interval came evenly.
-    room : str
-        For data, such as ``2TiB``; empty: any disk has room.
-    wanted : Any
-        Further fields of :class:`~azbenchlib.advisor.demands.demand.Demand`, such as ``latency`` or
-        ``vcpus``.
+    region : str
+        Whose prices count.
+    devices : sequence of str
+        Names or patterns of devices; none: all disks.
+    interval : str
+        How long each report is, where none has a time; empty: not stated.
+    prices, as_of : str
+        As :func:`azbenchlib.size` takes them; empty: not stated.
+    **stated : Any
+        What is asked, by the names of :data:`~azbenchlib.sizing.stated.STATED`; an empty text, an infinite
+        number and, except of `probability`, 0 are not stated.
 
     Raises
     ------
@@ -62,28 +58,16 @@ class Sizing:
         self,
         names: Sequence[str],
         *,
-        held_back: str = "",
-        within: float = 0.0,
-        growth: float = 0.0,
-        headroom: float = 1.0,
-        room: str = "",
         region: str = DEFAULT_REGION,
         devices: Sequence[str] = (),
         interval: str = "",
-        most_disks: int = 8,
-        burst_factor: float = math.inf,
-        probability: float = CONFIDENCE,
         prices: str = "",
         as_of: str = "",
-        **wanted: Any,
+        **stated: Any,
     ) -> None:
         self._names = listed(names)
         self._devices, self._interval = list(devices), parse_duration(interval) if interval else None
-        self._limits = (parse_duration(held_back) if held_back else None, within or None)
-        self._factor, self._burst_factor, self._most_disks = (1 + growth) * headroom, burst_factor, most_disks
-        self._confidence = probability
-        self._wanted = {"size_bytes": stated_size(room) if room else GIB, "architecture": "x64"} | wanted
-        self._wanted.setdefault("latency", "premium")
+        self._terms = terms({name: value for name, value in stated.items() if _is_stated(name, value)})
         self._region, self._own, self._as_of = region, Path(prices) if prices else None, as_of or None
 
     @classmethod
@@ -102,16 +86,7 @@ class Sizing:
     @cached_property
     def answer(self) -> SizeAnswer:
         """The designs, to go on with."""
-        asked = requirement(
-            self.telemetry.history.times(self._factor),
-            *self._limits,
-            self._most_disks,
-            self._wanted,
-            self._confidence,
-            self._burst_factor,
-        )
-        there = market(self._region, own=self._own, as_of=self._as_of)
-        return size(self.telemetry, asked, there, self._factor)
+        return self._terms.answer(self.telemetry, market(self._region, own=self._own, as_of=self._as_of))
 
     def load(self) -> Block:
         """What was read of each host: its devices, and how long it was recorded."""
@@ -143,14 +118,14 @@ class Sizing:
         )
 
     def designs(self) -> Block:
-        """The cheapest design, the next cheaper one, and what a percentile leads to."""
+        """The recommended design, the cheaper ones, and what a percentile leads to."""
         if not self._names:
             return Block("")
         shown = Sized(self.answer)
         return block(shown.designs, shown.to_frame())
 
     def over_time(self) -> Block:
-        """The load on the cheapest design, with its limits and credits."""
+        """The load on the recommended design, with its limits and credits."""
         return sizes.over_time(self.answer, self.answer.best, "best") if self._names else Block("")
 
     def cheaper(self) -> Block:
@@ -169,6 +144,10 @@ class Sizing:
         if outcome is None:
             return Block("")
         return sizes.over_time(self.answer, outcome, name) + sizes.times(self.answer, outcome, name)
+
+
+def _is_stated(name: str, value: Any) -> bool:
+    return value not in ("", math.inf) and (bool(value) or name == "probability")
 
 
 def _left_out(choice: DeviceChoice) -> str:

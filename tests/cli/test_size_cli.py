@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from azbenchlib.advisor.offers.load_market import market
 from azbenchlib.cli.size import size
 from azbenchlib.core.errors import InputError
 
@@ -90,6 +91,31 @@ def test_text_says_when_and_which_limit(busy_night: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 110
 
 
+def test_the_vm_has_as_many_vcpus_as_the_host_unless_others_are_stated(tmp_path: Path) -> None:
+    """The smallest VMs would do for the disks of a host with 16 processors."""
+    disk = {"disk_device": "sdc", "r/s": 500.0, "w/s": 0.0, "rkB/s": 4000.0, "wkB/s": 0.0}
+    ends = [BEGUN + timedelta(minutes=minute) for minute in range(11)]
+    statistics = [{"timestamp": f"{end:%Y-%m-%dT%H:%M:%S}+0000", "disk": [disk]} for end in ends]
+    host = {"nodename": "db1", "number-of-cpus": 16, "date": "2026-11-16", "statistics": statistics}
+    file = tmp_path / "host.json"
+    file.write_text(json.dumps({"sysstat": {"hosts": [host]}}))
+
+    def designed(*more: str) -> tuple[str, float, str]:
+        done = run(str(file), *OPTIONS, "--held-back", "0s", *more)
+        answer = json.loads(run(str(file), *OPTIONS, "--held-back", "0s", *more, "--format", "json").stdout)
+        vm = answer["recommended"]["vm"]
+        assert vm in done.stdout
+        vcpus = next(size.vcpus for size in market("westeurope").vms if size.size == vm)
+        return vm, vcpus or 0, " ".join(done.stdout.split())
+
+    sentence = "The VM has at least 16 vCPUs, as the recorded host; --vcpus and --ram state others"
+    vm, vcpus, text = designed()
+    assert vcpus >= 16 and sentence in text
+    for stated in (["--vcpus", "2"], ["--vm", "Standard_D*s_v5"]):
+        smaller, vcpus, text = designed(*stated)
+        assert vcpus < 16 and sentence not in text and smaller != vm
+
+
 def test_what_cannot_be_is_refused_in_a_sentence(busy_night: Path, tmp_path: Path) -> None:
     assert "write a number" in refused(str(busy_night), "--held-back", "60")
     assert "share between 0 and 1" in refused(str(busy_night), "--within", "2")
@@ -140,7 +166,11 @@ def test_what_means_do_not_tell_is_told_with_the_recording_that_would(tmp_path: 
     chance = best["throttled"]["probability"]
     assert chance < 0.95 and even["price_per_month"] <= best["price_per_month"]
     assert best["price_per_month"] <= 2 * even["price_per_month"]
-    assert text.startswith("The cheapest design that meets the requirement if the load comes evenly: ")
+    assert found["recommended"]["price_per_month"] <= 1.05 * best["price_per_month"]
+    assert text.startswith(
+        "The design with the fewest disks within 5% of the cheapest that meets the requirement if the load "
+        "comes evenly: "
+    )
     assert "Attention: means over 10 min do not tell how the load came within them, and no design" in text
     told = f"{chance:.0%}" if chance >= 0.01 else "less than 1%"
     assert f"60 s at most with a probability of {told}" in text
@@ -157,7 +187,9 @@ def test_a_design_from_means_of_a_minute_has_the_probability_that_is_asked_for(t
         prices.append(best["price_per_month"])
     assert prices == sorted(prices) and prices[0] < prices[2]
     text = " ".join(run(file, *OPTIONS).stdout.split())
-    assert text.startswith("The cheapest design that meets the requirement: ")
+    assert text.startswith(
+        "The design with the fewest disks within 5% of the cheapest that meets the requirement: "
+    )
     assert f"if it came evenly, {json_even(file)} would do: record" in text
     assert "is not below 1" in refused(file, *OPTIONS, "--probability", "100%")
 

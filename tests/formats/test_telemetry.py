@@ -18,6 +18,7 @@ from waiting import PATIENCE_S, wait_for
 
 from azbenchlib.core import schema
 from azbenchlib.core.findings import Code
+from azbenchlib.core.units import MIB
 from azbenchlib.formats import registry
 from azbenchlib.formats.device_names import sorted_by_role
 from azbenchlib.formats.source import Source
@@ -326,3 +327,29 @@ def _fio_ios(folder: Path) -> int:
                "--direct=1", "--ioengine=libaio", "--number_ios=2000", "--output-format=json"]  # fmt: skip
     (job,) = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["jobs"]
     return int(job["read"]["total_ios"]) + int(job["write"]["total_ios"])
+
+
+def of_host(text: str, name: str = "telemetry.txt") -> set[tuple[object, object]]:
+    rows = read(text, name)["demand"]
+    assert len(rows)
+    values = rows[["host_cpus", "host_memory_bytes"]].astype(object)
+    return {tuple(row) for row in values.where(values.notna(), None).itertuples(index=False, name=None)}
+
+
+def test_processors_and_memory_of_the_host_are_told_where_the_tool_tells_them() -> None:
+    data = {name: (DATA / "sysstat" / name).read_text() for name in ("extended.json", "sadf.xml")}
+    assert of_host(iostat("11/20/26 10:00:00", "11/20/26 10:01:00")) == {(8, None)}
+    unstated = iostat("11/20/26 10:00:00", "11/20/26 10:01:00").replace("\t(8 CPU)", "")
+    assert of_host(unstated) == {(None, None)}
+    assert of_host(data["extended.json"]) == {(2, None)}
+    assert of_host(data["extended.json"][:-40]) == {(2, None)}  # its end is cut off
+    assert of_host(data["extended.json"].replace('"number-of-cpus": 2', '"number-of-cpus": 0')) == {
+        (None, None)
+    }
+    assert of_host(data["sadf.xml"]) == {(2, None)}
+    nmon = (DATA / "nmon" / "linux.nmon").read_text()
+    assert of_host(nmon) == {(2, 24105.6 * MIB)}
+    aix = re.sub("(?m)^MEM,.*\n", "", nmon).replace(
+        "ZZZZ,T0001", "MEM,Memory h,Real Free %,Real total(MB)\nMEM,T0001,25.0,8192.0\nZZZZ,T0001"
+    )
+    assert of_host(aix) == {(2, 8192 * MIB)}

@@ -1,6 +1,7 @@
 """The search finds what trying every design finds, and the bounds it leaves designs out by hold."""
 
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from random import Random
 
@@ -10,6 +11,7 @@ import pytest
 import small_market
 
 from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.offers.market import Market
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, KIB
 from azbenchlib.model.load_history import LoadHistory
@@ -70,15 +72,53 @@ def test_the_cheapest_is_what_trying_every_design_finds(some: int) -> None:
         market, requirement = small_market.market(random), a_requirement(random)
         expected = plain_sizing.cheapest_price(requirement, market)
         try:
-            best = SizeSearch(requirement, market).cheapest()
+            search = SizeSearch(requirement, market)
         except InputError as error:
             assert expected is None, (seed, error)
             continue
+        best = search.cheapest()
         assert (best and Fraction(best.price)) == expected, seed
-        if best is not None:
+        if best is not None and expected is not None:
             found += 1
             assert best.replayed.seconds <= requirement.throttled_s
+            recommended = search.recommended(best)
+            count, price = fewest_disks(requirement, market, expected, best.setup.disks[0].count)
+            assert (recommended.setup.disks[0].count, Fraction(recommended.price)) == (count, price), seed
+            assert recommended.replayed.seconds <= requirement.throttled_s
     assert found > 5
+
+
+def fewest_disks(
+    requirement: SizeRequirement, market: Market, cheapest: Fraction, count: int
+) -> tuple[int, Fraction]:
+    """How many disks the recommended design has, and its price, by trying every design."""
+    for fewer in range(1, count):
+        price = plain_sizing.cheapest_price(replace(requirement, most_disks=fewer), market)
+        if price is not None and price <= cheapest * Fraction("1.05"):
+            return fewer, price
+    return count, cheapest
+
+
+def test_fewer_disks_are_recommended_only_within_what_they_may_cost() -> None:
+    random = Random(6)  # noqa: S311
+    counts: dict[bool, list[int]] = {False: [], True: []}
+    for _ in range(40):
+        market, requirement = small_market.market(random), a_requirement(random)
+        try:
+            search = SizeSearch(requirement, market)
+        except InputError:
+            continue
+        if (cheapest := search.cheapest()) is None:
+            continue
+        for strictly in counts:
+            search.requirement = replace(
+                requirement, demand=replace(requirement.demand, strictly_cheapest=strictly)
+            )
+            best = search.recommended(cheapest)
+            assert best.price <= cheapest.price * Decimal("1.05")
+            assert not strictly or best is cheapest
+            counts[strictly].append(best.setup.disks[0].count)
+    assert sum(counts[False]) < sum(counts[True])
 
 
 def limits_alone(random: Random, n: int) -> list[PassedLimit]:

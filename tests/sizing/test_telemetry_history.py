@@ -109,3 +109,13 @@ def test_percentiles_are_of_the_time() -> None:
     values = found.history.read_iops
     assert [percentile(found.history, values, percent) for percent in (5, 6, 7, 60, 61)] == [1, 1, 2, 2, 3]
     assert np.isclose(found.history.duration_s, 1000)
+
+
+def test_hosts_together_have_the_processors_of_each_where_all_of_them_tell() -> None:
+    first = [row(60 * i, host_cpus=cpus, host_memory_bytes=8e9) for i, cpus in enumerate((4, 8))]
+    alone = telemetry(tables(*first))
+    assert (alone.cpus, alone.memory_bytes) == (8, 8e9)  # the last report counts: the host became larger
+    second = [row(60 * i, host="g", host_cpus=16) for i in range(2)]
+    both = telemetry(tables(*first, *second))
+    assert (both.cpus, both.memory_bytes) == (24, None)
+    assert telemetry(tables(row(0), row(60))).cpus is None

@@ -32,7 +32,7 @@ def words(html: str) -> str:
 
 @pytest.fixture(scope="module")
 def sizing() -> Sizing:
-    return Sizing([str(FILE)], held_back="0s", room="1TiB", as_of="2026-11-20")
+    return Sizing([str(FILE)], held_back="0s", size="1TiB", as_of="2026-11-20")
 
 
 def test_the_designs_are_those_of_the_answer(sizing: Sizing) -> None:
@@ -43,7 +43,11 @@ def test_the_designs_are_those_of_the_answer(sizing: Sizing) -> None:
         and "USD a month" in text
     )
     assert "between 0 s and" in text
-    assert list(sizing.designs().data["design"]) == ["cheapest", "by_percentile"]  # nothing is cheaper
+    assert list(sizing.designs().data["design"]) == [
+        "recommended",
+        "cheapest",
+        "by_percentile",
+    ]  # nothing is cheaper
 
 
 def test_the_load_is_drawn_below_its_limits(sizing: Sizing) -> None:

@@ -23,7 +23,7 @@ def words(html: str) -> str:
 
 
 def test_the_page_shows_the_answer(tmp_path: Path) -> None:
-    answer = Sizing([str(FILE)], held_back="0s", room="1TiB", as_of="2026-11-20").answer
+    answer = Sizing([str(FILE)], held_back="0s", size="1TiB", as_of="2026-11-20").answer
     written = size_report.write(answer, tmp_path / "out")
     html = written.html.read_text()
     text = words(html)

@@ -21,7 +21,7 @@ from typing import Any
 
 from azbenchlib.core.findings import Code, Severity
 from azbenchlib.formats._clock import Clock
-from azbenchlib.formats._telemetry import DeviceReport, add_reports
+from azbenchlib.formats._telemetry import DeviceReport, add_reports, processors
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 from azbenchlib.formats.sysstat._columns import length_s, settle, value
@@ -35,6 +35,7 @@ _KEYS = ("disk_device", "disk-device")  # of iostat, of sadf
 # What stands in a document, in its order. Repetitions have bounds: no text takes longer than its length.
 _TOKEN = re.compile(
     r'"nodename"\s{0,9}:\s{0,9}"(?P<host>[^"\n]{0,255})"'
+    r'|"number-of-cpus"\s{0,9}:\s{0,9}(?P<cpus>\d{1,5})(?=\s{0,9}[,}])'
     r'|"date"\s{0,9}:\s{0,9}"(?P<date>[^"\n]{0,40})"(?=[^{}]{0,99}"statistics")'
     r'|"timestamp"\s{0,9}:\s{0,9}(?:"(?P<stamp>[^"\n]{0,60})"|(?P<moment>\{[^{}]{0,400}\}))'
     r'|(?P<disks>"disk"\s{0,9}:\s{0,9}\[)'
@@ -94,6 +95,7 @@ class _Documents:
         self.of_sadf = False
         self.stated = ""  # what a command line says
         self._clock, self._host = Clock(text), ""
+        self._cpus: int | None = None
         self._command: IostatCommand | None = None
         self._begun = self._keeps_first = False
         self._time: tuple[float, str] | None = None
@@ -118,7 +120,9 @@ class _Documents:
     def _take_document(self, document: Any) -> None:
         """A document that is whole."""
         for host in _listed(_object(document).get("sysstat"), "hosts"):
-            self._begin(_texts(_object(host)).get("nodename", "")[:255])
+            stated = _texts(_object(host))
+            self._begin(stated.get("nodename", "")[:255])
+            self._cpus = processors(stated.get("number-of-cpus", ""))
             self._clock.begin_day(str(_object(host).get("date", "")))
             for entry in _listed(host, "statistics"):
                 moment, disks = _object(entry).get("timestamp"), _object(entry).get("disk")
@@ -137,6 +141,8 @@ class _Documents:
         kind = token.lastgroup
         if kind == "host":
             self._begin(token["host"])
+        elif kind == "cpus":
+            self._cpus = processors(token["cpus"])
         elif kind == "date":
             self._clock.begin_day(token["date"])
         elif kind == "stamp":
@@ -151,7 +157,7 @@ class _Documents:
             self._add(_pairs(token["disk"]))
 
     def _begin(self, host: str) -> None:
-        self._host, self._time, self._interval_s = host, None, None
+        self._host, self._cpus, self._time, self._interval_s = host, None, None, None
         self._keeps_first = bool(self._command and self._command.omits_first)
         self._begun = not self._keeps_first
 
@@ -171,7 +177,12 @@ class _Documents:
             self.stated = f"reports of {every:g} s{', with -y' if self._keeps_first else ''}"
         self.reports.append(
             DeviceReport(
-                host=self._host or None, end_s=end, clock=clock, interval_s=length, is_first=self._begun
+                host=self._host or None,
+                cpus=self._cpus,
+                end_s=end,
+                clock=clock,
+                interval_s=length,
+                is_first=self._begun,
             )
         )
         self._begun, self._time, self._interval_s, self._keeps_first = False, None, None, False

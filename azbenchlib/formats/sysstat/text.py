@@ -19,7 +19,7 @@ import re
 
 from azbenchlib.core.findings import Code, Severity
 from azbenchlib.formats._clock import Clock, next_day
-from azbenchlib.formats._telemetry import DeviceReport, add_reports, number
+from azbenchlib.formats._telemetry import DeviceReport, add_reports, number, processors
 from azbenchlib.formats.base import LONGEST_MESSAGE, Records
 from azbenchlib.formats.source import Source
 from azbenchlib.formats.sysstat._columns import FIGURES, settle, value
@@ -27,7 +27,7 @@ from azbenchlib.formats.sysstat._command import IostatCommand, command
 
 _BANNER = re.compile(
     r"Linux \S{1,200} \((?P<host>[^()\n]{0,255})\)\s{1,9}(?P<date>\S{6,12})"
-    r"(?:\s{1,9}_\S{1,40}_)?(?:\s{1,9}\(\d{1,5} CPU\))?\s{0,9}"
+    r"(?:\s{1,9}_\S{1,40}_)?(?:\s{1,9}\((?P<cpus>\d{1,5}) CPU\))?\s{0,9}"
 )
 _LEAD = " \t>"  # of an indented or quoted line
 _TAGS = re.compile(r"</?(?:html|body|pre|code|samp|p|div|span|br)\b[^<>\n]{0,200}>")
@@ -133,6 +133,7 @@ class _Lines:
         self.others: list[str] = []  # what tables tell of that are not of disks
         self.stated: set[str] = set()  # what was taken from command lines
         self._clock, self._host, self._tool = clock, "", _TOOLS[0]
+        self._cpus: int | None = None
         self._fresh = set(_TOOLS)  # those of which no report came since the begin
         self._keeps_first = False  # as -y is there
         self._command: IostatCommand | None = None
@@ -175,20 +176,21 @@ class _Lines:
             if not self._is_above:
                 self._command = None
             self._clock.begin_day(banner["date"])
-            self._begin(banner["host"])
+            self._begin(banner["host"], banner["cpus"])
             self._is_above = False
         elif _RESTART in line:
             self._fresh, self._header = set(_TOOLS), []
         elif (stated := command(line)) is not None:
             self._command, self._is_above = stated, True
-            self._begin(self._host)
+            self._begin(self._host, str(self._cpus or ""))
         else:
             return False
         return True
 
-    def _begin(self, host: str) -> None:
+    def _begin(self, host: str, cpus: str | None) -> None:
         """A tool begins to print."""
-        self._host, self._keeps_first = host, bool(self._command and self._command.omits_first)
+        self._host, self._cpus = host, processors(cpus or "")
+        self._keeps_first = bool(self._command and self._command.omits_first)
         self._fresh = set(_TOOLS) - ({_TOOLS[0]} if self._keeps_first else set())
         self._time = None
         self._before_s = {}
@@ -269,7 +271,9 @@ class _Lines:
         end, clock = time or (None, "elapsed")
         is_first = self._tool in self._fresh
         self._fresh.discard(self._tool)
-        report = DeviceReport(host=self._host or None, end_s=end, clock=clock, is_first=is_first)
+        report = DeviceReport(
+            host=self._host or None, cpus=self._cpus, end_s=end, clock=clock, is_first=is_first
+        )
         stated = self._command if self._tool == _TOOLS[0] and not is_first else None
         if stated and stated.interval_s and (self._keeps_first or end is None):
             report.interval_s = stated.interval_s

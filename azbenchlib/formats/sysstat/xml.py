@@ -15,7 +15,7 @@ from xml.parsers.expat import ExpatError
 from azbenchlib.core.findings import Code, Severity
 from azbenchlib.formats import _xml
 from azbenchlib.formats._clock import Clock
-from azbenchlib.formats._telemetry import DeviceReport, add_reports
+from azbenchlib.formats._telemetry import DeviceReport, add_reports, processors
 from azbenchlib.formats.base import Records
 from azbenchlib.formats.source import Source
 from azbenchlib.formats.sysstat._columns import length_s, value
@@ -49,7 +49,9 @@ def read_sadf_xml(source: Source) -> Records:
     for begin, end in _documents(text):
         try:
             pieces = range(begin, end, _xml.PIECE)
-            _xml.parse((text[i : min(end, i + _xml.PIECE)].encode() for i in pieces), seen.start, seen.end)
+            _xml.parse(
+                (text[i : min(end, i + _xml.PIECE)].encode() for i in pieces), seen.start, seen.end, seen.text
+            )
         except (ExpatError, ValueError, _xml.RefusedError) as error:
             message = f"{source.path}: the XML is damaged ({error}); {len(seen.reports)} reports were read"
             records.finding(Code.ROW_NOT_READ, message, severity=Severity.WARNING)
@@ -74,12 +76,15 @@ class _Elements:
     def __init__(self) -> None:
         self.reports: list[DeviceReport] = []
         self._clock, self._host = Clock(""), ""
+        self._cpus: int | None = None
+        self._element = ""  # whose text comes next
         self._report: DeviceReport | None = None
 
     def start(self, name: str, stated: dict[str, str]) -> None:
         """An element begins."""
+        self._element = name
         if name == "host":
-            self._host = stated.get("nodename", "")
+            self._host, self._cpus = stated.get("nodename", ""), None
         elif name == "timestamp":
             zone = "UTC" if stated.get("tz") == "UTC" or stated.get("utc") == "1" else ""
             time = self._clock.stamp(f"{stated.get('date', '')} {stated.get('time', '')} {zone}")
@@ -87,14 +92,24 @@ class _Elements:
             self._report = None
             if time is not None and length is not None:
                 self._report = DeviceReport(
-                    host=self._host or None, end_s=time[0], clock=time[1], interval_s=length
+                    host=self._host or None,
+                    cpus=self._cpus,
+                    end_s=time[0],
+                    clock=time[1],
+                    interval_s=length,
                 )
         elif name == "disk-device" and self._report is not None and stated.get("dev"):
             figures = (value(key, text) for key, text in stated.items())
             self._report.devices.setdefault(stated["dev"], {}).update(dict(filter(None, figures)))
 
+    def text(self, text: str) -> None:
+        """The text of an element."""
+        if self._element == "number-of-cpus":
+            self._cpus = processors(text)
+
     def end(self, name: str) -> None:
         """An element ends; a report that is cut off is not kept."""
+        self._element = ""
         if name == "timestamp" and self._report is not None:
             self.reports.append(self._report)
             self._report = None
