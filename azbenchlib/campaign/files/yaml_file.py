@@ -18,6 +18,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB
 
 _LARGEST = 128 * KIB  # of a file, in bytes; shipped ones have 3 KiB
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same rules, ten times as fast
 _MOST = 20_000  # values and keys, those that aliases repeat included
 DEEPEST = 12  # a measurement file needs 6
 _LONGEST = 4000  # characters of a value
@@ -93,7 +94,7 @@ class _Builder:
 
     def document(self, text: str) -> YamlFile:
         _check_depth(text)
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = yaml.compose(text, Loader=_LOADER)
         if node is not None:
             self._found.content = self._value(node, ())
         return self._found
@@ -165,7 +166,7 @@ class _Builder:
 def _check_depth(text: str) -> None:
     """Refuse what is nested so deeply that YAML's own reader would not come back from it."""
     depth = 0
-    for number, event in enumerate(yaml.parse(text, Loader=yaml.SafeLoader)):
+    for number, event in enumerate(yaml.parse(text, Loader=_LOADER)):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST:
             raise _Refused(event, f"is nested more than {DEEPEST} deep")
