@@ -14,6 +14,9 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB, MB, SECTOR_BYTES
 
 LATENCY_CLASSES = ("local", "submillisecond", "premium", "ssd", "any")  # the fastest first
+# Share of a month that Microsoft promises a single VM to be reachable, with Premium SSD, Premium SSD v2 or
+# Ultra for all disks. Source: SLA for Virtual Machines, as public repositories quote it, read 2026-11-29.
+PREMIUM_SLA = 0.999
 LOCAL_SPREAD, REMOTE_SPREAD = 1.2, 0.9  # see `DiskKind.latency_spread`
 
 
@@ -74,7 +77,8 @@ class DiskKind:
     soft_limits: bool = False  # whether disks of this kind were measured above their documented limits
     separate_vm_limits: bool = False  # whether some VM sizes have limits of their own for it
     needs_premium_io: bool = True  # whether it takes a VM size with premium storage
-    zonal: bool = False  # whether it is always in a zone
+    zonal: bool = False  # whether it attaches to VMs in a zone alone, where the region has zones
+    single_vm_sla: float = PREMIUM_SLA
     # Up to this size an I/O counts as one against the disk's IOPS. None: any size does
     io_unit_bytes: int | None = None
     sector_bytes: int = SECTOR_BYTES
@@ -261,6 +265,7 @@ STANDARD_SSD = register(
         latency_spread=0.8,
         tiered=True,
         soft_limits=True,
+        single_vm_sla=0.995,
         needs_premium_io=False,
         io_unit_bytes=IO_UNIT_BYTES,
         colour=0,
@@ -277,6 +282,7 @@ STANDARD_HDD = register(
         latency_tables=(LatencyTable(name="standard-hdd"),),
         tiered=True,
         soft_limits=True,
+        single_vm_sla=0.95,
         needs_premium_io=False,
         colour=5,
     )

@@ -155,6 +155,34 @@ def test_a_rotating_disk_is_not_for_small_ios_unless_it_is_asked_for() -> None:
     assert '"up to" values' in said and "not for I/Os of 4" in said
 
 
+@pytest.mark.parametrize(
+    ("texts", "sla"),
+    [
+        ({"mbps": "60", "size": "20TiB", "bs": "1MiB"}, "95%"),
+        ({"iops": "50", "size": "8TiB"}, "99.5%"),
+        ({"iops": "300", "size": "64GiB", "latency": "premium", "zrs": "yes"}, None),
+        ({"iops": "300", "size": "64GiB"}, None),
+    ],
+)
+def test_the_sla_of_a_single_vm_is_told_where_disks_lower_it(texts: dict[str, str], sla: str | None) -> None:
+    best = recommended(demand_file.demand(texts), europe())
+    assert best is not None
+    said = [one for one in best.cautions if "SLA" in one.text]
+    assert [one.brief for one in said] == ([f"SLA of a single VM {sla}"] if sla else [])
+    assert all("99.9% with Premium SSD" in one.text for one in said)
+
+
+def test_a_disk_that_needs_a_zone_says_so_where_none_is_stated() -> None:
+    brief = "the VM must be in an availability zone"
+    texts = {"iops": "3000", "size": "256GiB", "latency": "submillisecond"}
+    for zone, says in ((None, True), ("2", False)):
+        best = recommended(replace(demand_file.demand(texts), zone=zone), europe())
+        assert best is not None and best.kind.zonal
+        assert (brief in [one.brief for one in best.cautions]) is says
+    premium = recommended(demand_file.demand({"iops": "300", "size": "64GiB", "zrs": "yes"}), europe())
+    assert premium is not None and brief not in [one.brief for one in premium.cautions]
+
+
 def test_a_preset_fills_in_what_is_not_stated() -> None:
     log = demand_file.demand({"preset": "hana-log", "size": "512GiB"})
     assert (log.bytes_per_s, log.read_share, log.latency) == (250e6, 0, "submillisecond")

@@ -8,7 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from azbenchlib.advisor.offers.market import Market
-from azbenchlib.azure.disk_kinds import EPHEMERAL_OS, STANDARD_HDD, ULTRA
+from azbenchlib.azure.disk_kinds import EPHEMERAL_OS, PREMIUM_SLA, STANDARD_HDD, ULTRA
 from azbenchlib.azure.prices.rows import SPOT
 from azbenchlib.core.units import format_size
 from azbenchlib.cost.bill import Bill
@@ -77,6 +77,15 @@ def _of_disks(one: Configuration) -> Iterator[Caution]:
         block = format_size(one.demand.block)
         text = f"Standard HDD is for backup and infrequent access, not for I/Os of {block}"
         yield Caution("Standard HDD is not for small I/Os", text)
+    if kind.single_vm_sla < PREMIUM_SLA:
+        sla, best = (f"{share * 100:g}%" for share in (kind.single_vm_sla, PREMIUM_SLA))
+        text = (
+            f"the SLA of a single VM with {kind.label} is {sla}; {best} with Premium SSD as all of its disks"
+        )
+        yield Caution(f"SLA of a single VM {sla}", text)
+    if kind.zonal and one.demand.zone is None:
+        text = f"{kind.label} attaches to VMs in an availability zone alone, where the region has zones"
+        yield Caution("the VM must be in an availability zone", text)
     if one.demand.os_disk:
         yield from _of_os_disk(one)
     for text in doubts(one.setup, one.candidate.use):
