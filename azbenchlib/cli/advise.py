@@ -122,6 +122,13 @@ def advise(
             "64GiB,iops=2000; not-persistent=yes allows an ephemeral one. Default: it is not in the price."
         ),
     ] = None,
+    instead_of: Annotated[
+        str | None,
+        typer.Option(
+            help="Compare this disk, such as P30 or P30x2:ZRS, with other kinds over the load: which costs "
+            "less up to which load. The load is what the disk has, or --iops, --mbps, --bs and --size."
+        ),
+    ] = None,
     job: JobOption = None,
     why: Annotated[
         bool,
@@ -160,6 +167,10 @@ def advise(
         if wanted_too:
             _refuse_several(option, workloads, several, region)
     _tell_what_is_left_out(preset)
+    if instead_of is not None:
+        _refuse_with_instead_of(from_, workloads, several, job, why or quota, region)
+        market = _market(_only(region), paid, prices, as_of)
+        return advise_many.instead(instead_of, given, market, format_)
     if workloads is not None:
         _refuse_with_workloads(from_, job, region, os_disk)
         wanted = advise_many.read_workloads(workloads, given)
@@ -256,6 +267,20 @@ def _refuse_with_workloads(
     if job is not None:
         raise InputError("--job writes the job of one demand; with --workloads, take --format json")
     _refuse_regions("--workloads", region)
+
+
+def _refuse_with_instead_of(
+    from_: str | None,
+    workloads: Path | None,
+    several: list[str],
+    job: Path | None,
+    explains: bool,
+    region: list[str] | None,
+) -> None:
+    if from_ is not None or workloads is not None or several or job is not None or explains:
+        others = "--from, --workloads, --volume, --os-disk, --job, --why and --quota"
+        raise InputError(f"--instead-of compares disks without their VM: leave out {others}")
+    _refuse_regions("--instead-of", region)
 
 
 def _refuse_regions(option: str, region: list[str] | None) -> None:

@@ -115,3 +115,11 @@ def volumes(
     demands = dict(wanted)
     check_offered(next(iter(demands.values())).vm, market)
     show(VolumesAnswer(advise_volumes(demands, market)), form)
+
+
+def instead(text: str, stated: Mapping[str, str], market: Market, form: OutputFormat) -> None:
+    """Which disks could stand instead of one, and up to which load each kind costs less."""
+    from azbenchlib.advisor.instead import substitutes
+    from azbenchlib.answers.instead import SubstitutesAnswer
+
+    show(SubstitutesAnswer(substitutes(text, stated, market)), form)

@@ -39,7 +39,8 @@ ASKED = (
 )
 # Of the command line alone: what a demand is measured from, several demands, and what is printed.
 NOT_IN_PYTHON = {
-    "from_", "run", "workloads", "volume", "os_disk", "job", "why", "quota", "format_", "system", "help",
+    "from_", "run", "workloads", "volume", "os_disk", "instead_of", "job", "why", "quota", "format_",
+    "system", "help",
 }  # fmt: skip
 
 
