@@ -25,7 +25,7 @@ from azbenchlib.model.notation import parse_disk
 from azbenchlib.model.setup import VM, Disk, Setup
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)  # of the load at which prices are compared
-COMPARED_COLUMNS = ("iops", "mbps", "size", "bs", "read_share", "latency", "headroom", "max_disks")
+SUBSTITUTE_COLUMNS = ("iops", "mbps", "size", "bs", "read_share", "latency", "headroom", "max_disks")
 _LEAST, _MOST = 1e-3, 16.0  # of the load: prices are compared between them
 _STEPS = 40  # of halving: a share is exact to one I/O then
 
@@ -130,7 +130,7 @@ def substitutes(text: str, stated: Mapping[str, str], market: Market) -> Substit
     text : str
         The disk in the short notation, such as ``P30`` or ``P30x2:ZRS``.
     stated : mapping of str to str
-        The load and the room that are needed, by column of a demand (:data:`COMPARED_COLUMNS`). What is not stated is
+        Load and room that are needed, by column of a demand (:data:`SUBSTITUTE_COLUMNS`). What is not stated is
         what the disk has; a headroom of 1.
     market : Market
 
@@ -141,7 +141,7 @@ def substitutes(text: str, stated: Mapping[str, str], market: Market) -> Substit
         demand that the disk does not meet.
     """
     for name in stated:
-        if name not in COMPARED_COLUMNS:
+        if name not in SUBSTITUTE_COLUMNS:
             option = name.replace("_", "-")
             raise InputError(f"--instead-of compares disks without their VM: leave out --{option}")
     disk = resolve(Setup(VM(), (parse_disk(text),)), market.as_of).disks[0]
