@@ -130,8 +130,8 @@ def substitutes(text: str, stated: Mapping[str, str], market: Market) -> Substit
     text : str
         The disk in the short notation, such as ``P30`` or ``P30x2:ZRS``.
     stated : mapping of str to str
-        Load and room that are needed, by column of a demand (:data:`SUBSTITUTE_COLUMNS`). What is not stated is
-        what the disk has; a headroom of 1.
+        Load and room that are needed, by column of a demand (:data:`SUBSTITUTE_COLUMNS`). What is not stated
+        is what the disk has; a headroom of 1.
     market : Market
 
     Raises
