@@ -159,14 +159,9 @@ def broken(miss: RejectedAlternative) -> str:
 def missed(miss: RejectedAlternative, currency: str) -> str:
     """A cheaper configuration and what is in its way, in a sentence."""
     candidate = miss.candidate
-    disks = disk_text(candidate.option.disk)
+    disks = candidate.option.disk.name
     what = f"{candidate.setup.vm.size} with {disks}, {candidate.price:,.2f} {currency}"
     return f"{what}: {broken(miss)}"
-
-
-def disk_text(disk: Disk) -> str:
-    """The disks as `--disk` takes them, and whether they are zone-redundant, which it cannot say."""
-    return f"{disk.name} ZRS" if (disk.sku or "").endswith("ZRS") else disk.name
 
 
 def described(configuration: Configuration) -> str:

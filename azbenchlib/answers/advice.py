@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from azbenchlib.advisor.advise import ONE_DISK
 from azbenchlib.advisor.configuration import CHEAPEST, FEWEST
 from azbenchlib.advisor.document import document as advice_record
-from azbenchlib.advisor.text import amount, broken, described, disk_text
+from azbenchlib.advisor.text import amount, broken, described
 from azbenchlib.advisor.verify import PlaceLimit
 from azbenchlib.answers.answer import Answer
 from azbenchlib.answers.document import (
@@ -87,6 +87,7 @@ _COLUMNS = {
     "os": "string",
     "cautions": "string",
 }
+SENSITIVITY = "Sensitivity"  # title of a section
 _LISTS = ("why_not_cheaper", "labels", "cautions")
 
 
@@ -138,7 +139,7 @@ class AdviceAnswer(Answer):
     def draw(self, axes: Axes) -> None:
         """Draw what the configurations cost a month as horizontal bars."""
         shown = self.result.configurations
-        names = [f"{_short(one.vm)}, {disk_text(one.setup.disks[0])}" for one in shown]
+        names = [f"{_short(one.vm)}, {one.setup.disks[0].name}" for one in shown]
         prices = [float(one.price) for one in shown]
         horizontal_bars(axes, names, prices, f"{self.result.market.currency} a month")
 
@@ -240,7 +241,7 @@ def _explanation(advice: Advice) -> Iterator[Part]:
     yield Section("Alternatives", [_alternatives(advice)])
     if best.why_not_cheaper:
         yield Section("Why cheaper configurations fail", [_misses(advice)])
-    yield Section("Sensitivity", list(_changes(advice)))
+    yield Section(SENSITIVITY, list(_changes(advice)))
     yield from _listed("Not ranked", [_unpriced(one) for one in advice.unpriced])
     yield from _listed("Assumptions", advice.assumptions)
     yield from _listed("Not modelled", advice.not_modelled)
@@ -281,7 +282,7 @@ def _alternatives(advice: Advice) -> FigureTable:
         price = Figure(one.price, month, text=_bounded(one))
         share = Figure(more, AS_SHARE, text=f"{more:+.0%}")
         tone = Tone.SURE if one is advice.best else Tone.PLAIN
-        cells = (_short(one.vm), price, share, disk_text(one.setup.disks[0]), _said(one))
+        cells = (_short(one.vm), price, share, one.setup.disks[0].name, _said(one))
         rows.append(TableRow(cells, tone=tone))
     vm, price_column, disks = _columns(market)
     more_column, labels = TableColumn("more", "More", AS_SHARE), TableColumn("labels", "What it is")
@@ -295,7 +296,7 @@ def _misses(advice: Advice) -> FigureTable:
             (
                 _short(miss.candidate.setup.vm.size or ""),
                 Figure(miss.candidate.price, month, text=f"{miss.candidate.price:,.2f}"),
-                disk_text(miss.candidate.option.disk),
+                miss.candidate.option.disk.name,
                 broken(miss),
             )
         )
@@ -321,7 +322,7 @@ def _changes(advice: Advice) -> Iterator[Part]:
             )
         else:
             price = Figure(one.configuration.price, month, text=f"{one.configuration.price:,.2f}")
-            disks = disk_text(one.configuration.setup.disks[0])
+            disks = one.configuration.setup.disks[0].name
             rows.append(TableRow((one.change, price, _short(one.configuration.vm), disks)))
     if steps:
         same = (f"{what} {'±' + some[0][1:] if len(some) > 1 else some[0]}" for what, some in steps.items())
@@ -339,7 +340,7 @@ def _short(size: str) -> str:
 
 def _saving(one: Saving) -> str:
     size = one.candidate.vm_size.size.removeprefix("Standard_")
-    what = f"{size} and {disk_text(one.candidate.option.disk)}"
+    what = f"{size} and {one.candidate.option.disk.name}"
     return f"{one.what} ({one.option}): {one.share:.0%} less, {one.candidate.price:,.2f} with {what}"
 
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from azbenchlib.advisor.instead import SHARES
-from azbenchlib.advisor.text import disk_text
 from azbenchlib.answers.answer import Answer
 from azbenchlib.answers.document import Document, FigureTable, Part, Sentence, TableColumn, TableRow, Tone
 from azbenchlib.answers.figures import AS_BYTES_PER_S, AS_IOPS, Figure, money
@@ -76,7 +75,7 @@ class SubstitutesAnswer(Answer):
             "region": compared.market.region,
             "limits_as_of": compared.market.as_of,
             "size_bytes": compared.demand.size_bytes,
-            "best": None if compared.best is None else disk_text(compared.best.disk),
+            "best": None if compared.best is None else compared.best.disk.name,
             "costs_no_more_up_to": {
                 kind.key: None
                 if load is None
@@ -128,7 +127,7 @@ class SubstitutesAnswer(Answer):
             return Sentence("no other kind of disk that is as fast meets this load", tone=Tone.STRONG)
         change = float(compared.best.price / compared.option.price) - 1
         values: dict[str, Figure | str] = {
-            "disks": disk_text(compared.best.disk),
+            "disks": compared.best.disk.name,
             "price": self._price(compared.best),
         }
         more = f"{abs(change):.1%} {'less' if change < 0 else 'more'}"

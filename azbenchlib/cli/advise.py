@@ -143,6 +143,13 @@ def advise(
             help="Say what the subscription has left of vCPUs for that VM; az asks Azure, and needs a login.",
         ),
     ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write report.html and report.pdf into this folder, two pages: three designs side by "
+            "side, ways to pay, what binds, what was left out and why."
+        ),
+    ] = None,
     format_: FormatOption = OutputFormat.text,
 ) -> None:
     """Recommend a VM and disks that meet the demand, the fewest disks within 5 % of the cheapest; name the
@@ -163,12 +170,12 @@ def advise(
     paid = payment(pay, disk_pay, system, vm_hours, currency, discount)
     _refuse_contradictions(given, from_, run, workloads, volume)
     several = [*(volume or []), *([os_disk] if os_disk else [])]
-    for option, wanted_too in (("--quota", quota), ("--why", why)):
+    for option, wanted_too in (("--quota", quota), ("--why", why), ("--report", report is not None)):
         if wanted_too:
             _refuse_several(option, workloads, several, region)
     _tell_what_is_left_out(preset)
     if instead_of is not None:
-        _refuse_with_instead_of(from_, workloads, several, job, why or quota, region)
+        _refuse_with_instead_of(from_, workloads, several, job, why or quota or report is not None, region)
         market = _market(_only(region), paid, prices, as_of)
         return advise_many.instead(instead_of, given, market, format_)
     if workloads is not None:
@@ -204,6 +211,7 @@ def advise(
     with working("Searching"):
         answer = _advice(demand, _market(_only(region), paid, prices, as_of))
     _print(answer, doubts, format_, why)
+    _write_report(answer, report, prices, as_of)
     _beside(answer, job, quota)
     return findings.end(read)
 
@@ -212,6 +220,17 @@ def _tell_what_is_left_out(preset: str | None) -> None:
     """What an answer for a preset has not; that there is no such preset is told later."""
     if preset in PRESETS and PRESETS[preset].left_out:
         notes.print(f"Note: {PRESETS[preset].left_out}")
+
+
+def _write_report(answer: Advice, folder: Path | None, prices: Path | None, as_of: str | None) -> None:
+    if folder is None:
+        return
+    from azbenchlib.answers.advice import AdviceAnswer
+    from azbenchlib.views import advice_report
+
+    with working("Writing the report"):
+        written = advice_report.write(AdviceAnswer(answer), folder, prices, as_of)
+    notes.print(f"HTML: {written.html}\nPDF:  {written.pdf}")
 
 
 def _beside(answer: Advice, job: Path | None, quota: bool) -> None:
@@ -278,7 +297,7 @@ def _refuse_with_instead_of(
     region: list[str] | None,
 ) -> None:
     if from_ is not None or workloads is not None or several or job is not None or explains:
-        others = "--from, --workloads, --volume, --os-disk, --job, --why and --quota"
+        others = "--from, --workloads, --volume, --os-disk, --job, --report, --why and --quota"
         raise InputError(f"--instead-of compares disks without their VM: leave out {others}")
     _refuse_regions("--instead-of", region)
 

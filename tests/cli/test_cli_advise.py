@@ -366,7 +366,7 @@ def test_zone_redundancy_is_told_wherever_disks_are(tmp_path: Path) -> None:
     assert "P10x5:ZRS" in run("--workloads", str(file), *PLACE)
     (one, *_) = designs("--iops", "2000", "--size", "500GiB", "--zrs", *PLACE)
     assert parse_disk(one["disks"]).sku.endswith("_ZRS")  # what is printed can be given to other verbs
-    assert " ZRS" in one["why_not_cheaper"][0]
+    assert ":ZRS" in one["why_not_cheaper"][0]
 
 
 def test_fewer_disks_are_recommended_where_they_cost_little_more() -> None:
