@@ -16,10 +16,13 @@ from markupsafe import Markup
 from azbenchlib import plots
 from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.core.errors import InputError
+from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.lessons import progress
 from azbenchlib.lessons.answers import AnswerUnit, parse_answer, shown
 from azbenchlib.lessons.check import Exercise, Maker, WrongAnswerError, draw
 from azbenchlib.lessons.experiments import tables
+from azbenchlib.lessons.measure import Ran
+from azbenchlib.lessons.shown_run import shown_runs
 from azbenchlib.plots.confronted import MEASURED, MODEL, PREDICTED, Chart, confronted
 
 if TYPE_CHECKING:
@@ -70,14 +73,20 @@ class LessonResult:
         Columns of texts, a row a run of fio.
     value : float
         What the question asks for, in base units; NaN where it was not met.
-    notes : sequence of str
-        What makes it doubtful.
+    ran : sequence of Ran
+        The runs of fio, which show how they were made and what makes them doubtful.
+    asked : sequence of str
+        Names of the jobs that the answer is in.
+    where : str
+        Where in their output it is, in sentences.
     """
 
     points: Sequence[pd.DataFrame]
     table: pd.DataFrame
     value: float
-    notes: Sequence[str] = ()
+    ran: Sequence[Ran] = ()
+    asked: Sequence[str] = ()
+    where: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +128,7 @@ class Lesson(ABC):
         self.prediction = ""
         self.predicted: float | None = None
         self.measured: dict[float, LessonResult] = {}
+        self.latest: LessonResult | None = None
         self.is_unmeasurable = False  # as without fio, once that was tried
         if not prediction and attended():
             prediction = progress.load_progress().get(self.name, progress.LessonProgress()).prediction
@@ -175,7 +185,7 @@ class Lesson(ABC):
             from azbenchlib.lessons import widgets
 
             return widgets.bench(self)
-        self.measured[self.knob.start] = self.run(self.knob.start)
+        self.measure_at(self.knob.start)
         return self._folded("What was measured", self.confront(self.knob.start))
 
     def explore(self) -> Block | VBox:
@@ -215,6 +225,21 @@ class Lesson(ABC):
         ]
         return sum([*folded, render("told", tone="", label="", sentences=[_ON_A_PAGE])], asked)
 
+    @property
+    def dataset(self) -> Dataset:
+        """What fio measured last, to go on with.
+
+        Raises
+        ------
+        InputError
+            When nothing was measured yet.
+        """
+        if self.latest is None:
+            raise InputError(
+                "nothing is measured yet: measure first, then lesson.dataset is what fio measured"
+            )
+        return Dataset.merge([one.dataset for one in self.latest.ran])
+
     # -- what cells and widgets share
 
     @property
@@ -239,7 +264,7 @@ class Lesson(ABC):
 
     def measure_at(self, knob: float) -> LessonResult:
         """Measure, and note that it was done."""
-        self.measured[knob] = found = self.run(knob)
+        self.measured[knob] = self.latest = found = self.run(knob)
         if attended():
             progress.keep_progress(self.name, measured=True)
         return found
@@ -297,7 +322,8 @@ class Lesson(ABC):
         block = sum(blocks[1:], blocks[0])
         if found is None:
             return block
-        return self._compared(knob, found) + block + self._table(found)
+        compared = self._compared(knob, found) + block + self._table(found)
+        return compared + shown_runs(found.ran, found.asked, found.where) if found.ran else compared
 
     def shown(self, value: float) -> str:
         """A value in the unit of the question."""
@@ -327,7 +353,9 @@ class Lesson(ABC):
         if self.predicted is not None and knob == self.knob.start:
             posed = self.posed()
             told = [self.diagnosed(posed), *told, f"How one gets there: {posed.solution}"]
-        return render("told", tone="", label="Prediction and measurement", sentences=[*told, *found.notes])
+        return render(
+            "told", tone="", label="Prediction and measurement", sentences=[*told, *tables.notes(*found.ran)]
+        )
 
     def diagnosed(self, posed: Exercise) -> str:
         """How a prediction compares with the model, and what is probably behind it."""

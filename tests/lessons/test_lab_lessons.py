@@ -80,6 +80,7 @@ def checked_page(entry: LessonEntry, prediction: str, answer: str, verdict: str)
     assert "measured:" in text and verdict in text  # the figure in words, and the answer judged
     html = page.to_html(executed, entry.title)
     assert html.count("<svg") >= 2 and html.count('class="data') >= 3
+    assert html.count('<details class="command">') == 4 and "rw=rand" in html and "50.00th=[" in html
     assert html.count('<h2 id="') >= 7 and f"<h1>{entry.number}. {entry.title}" in re.sub(
         r' id="[^"]*"', "", html
     )
