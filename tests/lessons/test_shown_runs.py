@@ -11,8 +11,9 @@ import pytest
 
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import NBSP, format_count
-from azbenchlib.lessons.course import COURSE, LessonEntry, open_lesson
+from azbenchlib.lessons.course import open_lesson
 from azbenchlib.lessons.measure import LessonJob, find_fio, on_file
+from azbenchlib.lessons.shipped import COURSE, LessonEntry
 from azbenchlib.lessons.shown_run import GO_ON, answering, shown_runs
 
 pytestmark = [pytest.mark.slow, pytest.mark.fio]
