@@ -33,6 +33,13 @@ def learn(
             metavar="DIR", help="Run all lessons and write them as HTML pages into this folder instead."
         ),
     ] = None,
+    course: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="A folder with lessons of your own, beside those of azbench; the Python in it is run.",
+        ),
+    ] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="With --export: write each page as PDF too.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="With --export: of the exercises.")] = 1,
     quick: QuickOption = False,
@@ -40,6 +47,7 @@ def learn(
 ) -> None:
     """Open the course on caching and throttling in JupyterLab: eight lessons on emulated disks."""
     _check_installed()
+    _take(course, folder)
     if export is not None:
         if folder is not None:
             raise InputError(
@@ -49,8 +57,9 @@ def learn(
         return
     if pdf or quick:
         raise InputError("--pdf and --quick belong to --export DIR; in JupyterLab, set quick in the notebook")
-    from azbenchlib.lessons.export import INDEX, working_folder
+    from azbenchlib.lessons.export import working_folder
     from azbenchlib.lessons.measure import find_fio
+    from azbenchlib.lessons.own_course import INDEX
 
     home = working_folder(folder)
     try:
@@ -68,6 +77,21 @@ def _check_installed() -> None:
     for module in _NEEDED:
         if importlib.util.find_spec(module) is None:
             raise ModuleNotFoundError(f"no module named {module}", name=module)
+
+
+def _take(course: Path | None, folder: Path | None) -> None:
+    """Open the lessons of the user's own folder, for kernels as well; of no other folder."""
+    from azbenchlib.lessons.course import COURSE_FOLDER, entries
+
+    os.environ.pop(COURSE_FOLDER, None)
+    if course is None:
+        return
+    if folder is not None and folder.resolve() == course.resolve():
+        raise InputError(
+            f"{folder}: --course DIR is where lessons come from, so your notebooks need another folder"
+        )
+    os.environ[COURSE_FOLDER] = str(course.resolve())
+    entries()
 
 
 def _export(folder: Path, seed: int, quick: bool, pdf: bool) -> None:

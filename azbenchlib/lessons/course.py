@@ -1,66 +1,35 @@
-"""The list of lessons: what each is called, how long it takes, and where its parts are."""
+"""The lessons that can be opened: those of azbench, and those of a folder that the user named."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from importlib import import_module
+import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.lessons.shipped import COURSE, LessonEntry
 
 if TYPE_CHECKING:
     from azbenchlib.lessons.lesson import Lesson
 
+COURSE_FOLDER = "AZBENCH_COURSE"  # environment variable that tells kernels which folder the user named
 
-@dataclass(frozen=True, kw_only=True)
-class LessonEntry:
-    """One lesson of the course.
 
-    Parameters
-    ----------
-    number : int
-        Its place.
-    name : str
-        In parameters and files.
-    title : str
-    minutes : int
-        With the exercise, for a student who reads it the first time.
-    home : str
-        Module in `experiments` and class, with a colon between.
+def entries() -> Sequence[LessonEntry]:
+    """The lessons of azbench, and those of the folder that the user named.
+
+    Raises
+    ------
+    InputError
+        When that folder has no lessons, or has what is none.
     """
+    folder = os.environ.get(COURSE_FOLDER)
+    if not folder:
+        return COURSE
+    from azbenchlib.lessons.own_course import own_entries  # loads what only lessons of one's own need
 
-    number: int
-    name: str
-    title: str
-    minutes: int
-    home: str
-
-    @property
-    def notebook(self) -> str:
-        """Name of its file, without the ending."""
-        return f"{self.number:02}_{self.name}"
-
-    def load(self) -> type[Lesson]:
-        """Its class."""
-        module, _, name = self.home.partition(":")
-        found: type[Lesson] = getattr(import_module(f"azbenchlib.lessons.experiments.{module}"), name)
-        return found
-
-
-def _entry(number: int, name: str, title: str, minutes: int, home: str) -> LessonEntry:
-    return LessonEntry(number=number, name=name, title=title, minutes=minutes, home=home)
-
-
-COURSE = (
-    _entry(1, "units", "Units and two limits", 12, "units:UnitsLesson"),
-    _entry(2, "queue", "Queue depth and Little's law", 15, "queue:QueueLesson"),
-    _entry(3, "throttle", "What a throttle looks like", 15, "throttle:ThrottleLesson"),
-    _entry(4, "nested", "Disks below a VM", 15, "nested:NestedLesson"),
-    _entry(5, "burst", "Bursts and credits", 15, "burst:BurstLesson"),
-    _entry(6, "caches", "Three caches", 20, "caches:CachesLesson"),
-    _entry(7, "tails", "Percentiles and tails", 15, "tails:TailsLesson"),
-    _entry(8, "redundancy", "Zones, redundancy and money", 15, "redundancy:RedundancyLesson"),
-)
+    return (*COURSE, *own_entries(Path(folder)))
 
 
 def open_lesson(
@@ -82,15 +51,21 @@ def open_lesson(
     Raises
     ------
     InputError
-        When there is no such lesson.
+        When there is no such lesson, or it has exercises alone.
     """
-    return entry_of(name).load()(seed=seed, quick=quick, prediction=prediction, answer=answer)
+    from azbenchlib.lessons.lesson import Lesson  # loads matplotlib
+
+    found = entry_of(name).load()
+    if not issubclass(found, Lesson):
+        raise InputError(f"lesson '{name}' has exercises alone: entry_of('{name}').load()(seed=1) opens it")
+    return found(seed=seed, quick=quick, prediction=prediction, answer=answer)
 
 
 def entry_of(name: str) -> LessonEntry:
     """The lesson of that name; InputError where there is none."""
-    found = next((entry for entry in COURSE if entry.name == name), None)
+    known = entries()
+    found = next((entry for entry in known if entry.name == name), None)
     if found is None:
-        names = [entry.name for entry in COURSE]
+        names = [entry.name for entry in known]
         raise InputError(f"no lesson '{name}'; there are: {', '.join(names)}")
     return found

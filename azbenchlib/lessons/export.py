@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+import nbformat
+import papermill
 
 from azbenchlib.core.errors import InputError, OutputError
 from azbenchlib.core.files import write_atomically
 from azbenchlib.core.locations import user_folder
-from azbenchlib.lessons.course import COURSE
+from azbenchlib.core.temporary import temporary_folder
+from azbenchlib.lessons.course import entries
+from azbenchlib.lessons.own_course import INDEX, OwnEntry
 from azbenchlib.report import execute, page, pdf
 from azbenchlib.report.build import check_writable
 
-INDEX = "00_course"
 JUPYTER_SETTINGS = Path(__file__).parent / "jupyter"  # a folder for JUPYTER_CONFIG_PATH
 IN_JUPYTERLAB = "jupyterlab"  # tag of cells that tell what to press, and have no place on a page
 _HOME = "lessons"
-_LINK = re.compile(r'href="(\d\d_[a-z]+)\.ipynb(#[^"]*)?"')
+_LINK = re.compile(r'href="([a-z0-9_]+)\.ipynb(#[^"]*)?"')
 
 
 def working_folder(wanted: Path | None) -> Path:
     """A folder with the notebooks of the course; those that are there already stay as they are.
+
+    Where the user named a folder of lessons, theirs are among them.
 
     Parameters
     ----------
@@ -47,6 +53,9 @@ def working_folder(wanted: Path | None) -> Path:
         for shipped in _shipped():
             if not (folder / shipped.name).exists():
                 shutil.copyfile(shipped, folder / shipped.name)
+        for own in _own():
+            if not (folder / f"{own.notebook}.ipynb").exists():
+                nbformat.write(own.as_notebook(), folder / f"{own.notebook}.ipynb")
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written: {error.strerror or error}") from error
     return folder
@@ -88,24 +97,35 @@ def export(
         When the folder cannot be written.
     """
     check_writable(folder)
-    for entry in COURSE:
-        tell(f"Lesson {entry.number} of {len(COURSE)}: {entry.title}")
-        _write(
-            folder, entry.notebook, f"{entry.number}. {entry.title}", {"seed": seed, "quick": quick}, as_pdf
-        )
-    _write(folder, INDEX, "Caching and throttling", {}, as_pdf)
+    given = {"seed": seed, "quick": quick}
+    for entry in entries():
+        tell(f"Lesson {entry.number} of {len(entries())}: {entry.title}")
+        title = f"{entry.number}. {entry.title}"
+        if isinstance(entry, OwnEntry):
+            with temporary_folder() as scratch:
+                notebook = scratch / f"{entry.notebook}.ipynb"
+                nbformat.write(made := entry.as_notebook(), notebook)
+                declared = papermill.inspect_notebook(made)
+                _write(folder, notebook, title, {k: given[k] for k in given if k in declared}, as_pdf)
+        else:
+            _write(folder, execute.find_notebook(f"{_HOME}/{entry.notebook}"), title, given, as_pdf)
+    _write(folder, execute.find_notebook(f"{_HOME}/{INDEX}"), "Caching and throttling", {}, as_pdf)
     index = folder / "index.html"
     write_atomically(index, (folder / f"{INDEX}.html").read_bytes())
     return index
 
 
-def _write(folder: Path, name: str, title: str, parameters: dict[str, object], as_pdf: bool) -> None:
-    executed = execute.run_notebook(execute.find_notebook(f"{_HOME}/{name}"), parameters)
+def _write(folder: Path, notebook: Path, title: str, parameters: Mapping[str, object], as_pdf: bool) -> None:
+    executed = execute.run_notebook(notebook, parameters)
     executed.cells = [cell for cell in executed.cells if IN_JUPYTERLAB not in cell.metadata.get("tags", [])]
     html = _LINK.sub(r'href="\1.html\2"', page.to_html(executed, title))
-    write_atomically(folder / f"{name}.html", html.encode())
+    write_atomically(folder / f"{notebook.stem}.html", html.encode())
     if as_pdf:
-        write_atomically(folder / f"{name}.pdf", pdf.to_pdf(html))
+        write_atomically(folder / f"{notebook.stem}.pdf", pdf.to_pdf(html))
+
+
+def _own() -> list[OwnEntry]:
+    return [entry for entry in entries() if isinstance(entry, OwnEntry)]
 
 
 def _shipped() -> list[Path]:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
-from markupsafe import Markup
 
 from azbenchlib import plots
 from azbenchlib.answers.blocks import Block, render, safe
 from azbenchlib.core.errors import InputError
+from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.lessons import progress
 from azbenchlib.lessons.answers import AnswerUnit, parse_answer, shown
-from azbenchlib.lessons.check import Exercise, Maker, WrongAnswerError, draw
+from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.experiments import tables
+from azbenchlib.lessons.measure import Ran
+from azbenchlib.lessons.practice import Practice, attended
+from azbenchlib.lessons.shown_run import shown_runs
 from azbenchlib.plots.confronted import MEASURED, MODEL, PREDICTED, Chart, confronted
 
 if TYPE_CHECKING:
@@ -27,10 +29,6 @@ if TYPE_CHECKING:
 
 _HUNDRED = 100
 _CLOSE = 0.05  # of the model: so near a prediction is called right
-_ON_A_PAGE = (
-    "On a page nothing is checked: write down your answer, then open the help or the solution. Opened in "
-    "JupyterLab (azbench learn), the lesson checks answers, and has as many other exercises as you want."
-)
 HOW = (
     "Lines are what the model calculates, filled markers what fio measured on the emulated disk, the hollow "
     "marker is your prediction."
@@ -70,14 +68,20 @@ class LessonResult:
         Columns of texts, a row a run of fio.
     value : float
         What the question asks for, in base units; NaN where it was not met.
-    notes : sequence of str
-        What makes it doubtful.
+    ran : sequence of Ran
+        The runs of fio, which show how they were made and what makes them doubtful.
+    asked : sequence of str
+        Names of the jobs that the answer is in.
+    where : str
+        Where in their output it is, in sentences.
     """
 
     points: Sequence[pd.DataFrame]
     table: pd.DataFrame
     value: float
-    notes: Sequence[str] = ()
+    ran: Sequence[Ran] = ()
+    asked: Sequence[str] = ()
+    where: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +94,8 @@ class LessonFigure:
     what: str
 
 
-class Lesson(ABC):
-    """A lesson; its notebook calls one method a cell.
+class Lesson(Practice, ABC):
+    """A lesson with a prediction and a measurement; its notebook calls one method a cell.
 
     Parameters
     ----------
@@ -108,17 +112,17 @@ class Lesson(ABC):
         For a prediction that is no number.
     """
 
-    name: ClassVar[str]
     question: ClassVar[str]
     unit: ClassVar[AnswerUnit]
     knob: ClassVar[Knob]
-    makers: ClassVar[Mapping[str, Maker]]
 
     def __init__(self, *, seed: int = 1, quick: bool = False, prediction: str = "", answer: str = "") -> None:
-        self.seed, self.quick, self.answer = seed, quick, answer
+        super().__init__(seed=seed, answer=answer)
+        self.quick = quick
         self.prediction = ""
         self.predicted: float | None = None
         self.measured: dict[float, LessonResult] = {}
+        self.latest: LessonResult | None = None
         self.is_unmeasurable = False  # as without fio, once that was tried
         if not prediction and attended():
             prediction = progress.load_progress().get(self.name, progress.LessonProgress()).prediction
@@ -175,7 +179,7 @@ class Lesson(ABC):
             from azbenchlib.lessons import widgets
 
             return widgets.bench(self)
-        self.measured[self.knob.start] = self.run(self.knob.start)
+        self.measure_at(self.knob.start)
         return self._folded("What was measured", self.confront(self.knob.start))
 
     def explore(self) -> Block | VBox:
@@ -198,22 +202,20 @@ class Lesson(ABC):
         table = render("table", id="explore", note=note, columns=columns, rows=rows, left=[])
         return self._folded("Other settings", table)
 
-    def exercise(self) -> Block | VBox:
-        """An exercise of its own for each seed, and the verdict on an answer."""
-        if attended():
-            from azbenchlib.lessons import widgets
+    @property
+    def dataset(self) -> Dataset:
+        """What fio measured last, to go on with.
 
-            return widgets.exercise(self)
-        found = self.exercise_of(self.seed)
-        asked = render("told", tone="", label=f"Exercise {self.seed}", sentences=[found.question])
-        if self.answer:
-            return asked + self.judged(found, self.answer)
-        named = [f"Help {i} of {len(found.steps)}" for i in range(1, len(found.steps) + 1)]
-        steps = zip([*named, "Solution"], [*found.steps, found.solution], strict=True)
-        folded = [
-            render("reveal", title=title, content=Markup("<p>{}</p>").format(said)) for title, said in steps
-        ]
-        return sum([*folded, render("told", tone="", label="", sentences=[_ON_A_PAGE])], asked)
+        Raises
+        ------
+        InputError
+            When nothing was measured yet.
+        """
+        if self.latest is None:
+            raise InputError(
+                "nothing is measured yet: measure first, then lesson.dataset is what fio measured"
+            )
+        return Dataset.merge([one.dataset for one in self.latest.ran])
 
     # -- what cells and widgets share
 
@@ -239,39 +241,10 @@ class Lesson(ABC):
 
     def measure_at(self, knob: float) -> LessonResult:
         """Measure, and note that it was done."""
-        self.measured[knob] = found = self.run(knob)
+        self.measured[knob] = self.latest = found = self.run(knob)
         if attended():
             progress.keep_progress(self.name, measured=True)
         return found
-
-    def exercise_of(self, seed: int) -> Exercise:
-        """The exercise that a seed stands for."""
-        return draw(self.name, self.makers, seed)
-
-    def judged(self, exercise: Exercise, answer: str) -> Block:
-        """The verdict on an answer, in words."""
-        label = f"Your answer: {answer.strip()}"
-        seen = self.helped.get(exercise.seed, 0) > len(exercise.steps)
-        try:
-            told = [exercise.check(answer)]
-        except WrongAnswerError as error:
-            return render("told", tone="wrong", label=label, sentences=[str(error)])
-        except InputError as error:
-            return render("told", tone="", label=label, sentences=[f"{error}."])
-        if attended() and not seen:
-            solved = progress.load_progress().get(self.name, progress.LessonProgress()).solved
-            progress.keep_progress(self.name, solved=sorted({*solved, exercise.seed}))
-        return render("told", tone="right", label=label, sentences=told)
-
-    def help_with(self, exercise: Exercise) -> Block:
-        """The next of three steps of help; after them the worked solution, which does not count as solved."""
-        step = self.helped[exercise.seed] = self.helped.get(exercise.seed, 0) + 1
-        if step <= len(exercise.steps):
-            label, said = f"Help {step} of {len(exercise.steps)}", exercise.steps[step - 1]
-        else:
-            label = "Solution"
-            said = f"{exercise.solution} Now try another one: its numbers are others, and solving it counts."
-        return render("told", tone="", label=label, sentences=[said])
 
     def asked(self) -> Block:
         """The question, and the prediction where there is one."""
@@ -297,7 +270,8 @@ class Lesson(ABC):
         block = sum(blocks[1:], blocks[0])
         if found is None:
             return block
-        return self._compared(knob, found) + block + self._table(found)
+        compared = self._compared(knob, found) + block + self._table(found)
+        return compared + shown_runs(found.ran, found.asked, found.where) if found.ran else compared
 
     def shown(self, value: float) -> str:
         """A value in the unit of the question."""
@@ -327,7 +301,9 @@ class Lesson(ABC):
         if self.predicted is not None and knob == self.knob.start:
             posed = self.posed()
             told = [self.diagnosed(posed), *told, f"How one gets there: {posed.solution}"]
-        return render("told", tone="", label="Prediction and measurement", sentences=[*told, *found.notes])
+        return render(
+            "told", tone="", label="Prediction and measurement", sentences=[*told, *tables.notes(*found.ran)]
+        )
 
     def diagnosed(self, posed: Exercise) -> str:
         """How a prediction compares with the model, and what is probably behind it."""
@@ -356,19 +332,9 @@ class Lesson(ABC):
         return Block(render("table", id=f"{self.name}-runs", **values).html, lambda: table)
 
     @cached_property
-    def helped(self) -> dict[int, int]:
-        """How many steps of help were shown, by seed; one more where the solution was."""
-        return {}
-
-    @cached_property
     def scratch(self) -> dict[str, Any]:
         """What a lesson remembers between its measurements."""
         return {}
-
-
-def attended() -> bool:
-    """Whether somebody sits before the notebook: Jupyter's servers tell a kernel which one it belongs to."""
-    return "JPY_SESSION_NAME" in os.environ
 
 
 def _how_near(typed: str, predicted: float, right: float) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +21,7 @@ from azbenchlib.core import histogram, schema
 from azbenchlib.core.errors import AzbenchError, MissingToolError
 from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.core.units import KIB, MIB, MS_PER_S, NS_PER_US
+from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
 from azbenchlib.lab import calibrate, dilation
@@ -28,8 +32,8 @@ from azbenchlib.model.setup import Setup
 
 SHOWN_PERCENTILES = (50.0, 90.0, 95.0, 99.0)
 _ALMOST_S = 0.75  # of a second that counts as whole
-_SETUP = "lesson"
-_OUTPUT = "lesson.json"
+_OUTPUT, _JOB_FILE = "lesson.out", "lesson.fio"
+_FORMATS = "--output-format=normal,json+"  # of one run: the one is read by people, the other by programs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,25 +79,58 @@ class LessonJob:
         return told if self.beside else [*told, "stonewall"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ran:
-    """What fio measured, as the disk would have given it at full speed.
+    """What fio was told and what it measured.
 
     Parameters
     ----------
-    jobs : DataFrame
-        A row a job: job, bs_bytes, queue_depth, iops, bw_bytes_per_s, lat_mean_us, p50, p90, p95, p99 (µs).
-    bins : DataFrame
-        Histograms of completion latency: job, bin_ns, n.
+    job_file : str
+        Empty where all options are on the command line.
+    argv : sequence of str
+    said : str
+        fio's normal output, in the time of the wall clock.
+    document : mapping
+        The JSON of the same run, as fio wrote it.
+    time_scale : float
+        k: times in the output are k times as long as on the disk that is emulated.
+    dataset : Dataset
+        What that JSON says, as the disk would have given it at full speed.
     begun_unix_s : float
     late_s : float
         By how much one completion in a hundred came too late, in real time; NaN where that is not known.
     """
 
-    jobs: pd.DataFrame
-    bins: pd.DataFrame
+    job_file: str
+    argv: Sequence[str]
+    said: str
+    document: Mapping[str, Any]
+    time_scale: float
+    dataset: Dataset
     begun_unix_s: float
     late_s: float
+
+    @cached_property
+    def jobs(self) -> pd.DataFrame:
+        """A row a job: job, bs_bytes, queue_depth, iops, bw_bytes_per_s, lat_mean_us, p50 … p99 (µs)."""
+        full = self.dataset.tables
+        clat = full["percentiles"].query("lat_kind == 'clat'")
+        wide = clat[clat["percentile"].isin(SHOWN_PERCENTILES)].pivot_table(
+            index="run_id", columns="percentile", values="lat_us", aggfunc="max"
+        )
+        wide.columns = [f"p{percentile:g}" for percentile in wide.columns]
+        rates = full["results"].groupby("run_id")[["iops", "bw_bytes_per_s"]].sum()
+        means = full["latency"].query("lat_kind == 'lat'").groupby("run_id")["lat_mean_us"].mean()
+        runs = _single(full)[["run_id", "job", "bs_bytes", "queue_depth"]]
+        jobs = runs.join(rates, on="run_id").join(means, on="run_id").join(wide, on="run_id")
+        return jobs.drop(columns="run_id").reset_index(drop=True)
+
+    @cached_property
+    def bins(self) -> pd.DataFrame:
+        """Histograms of completion latency: job, bin_ns, n."""
+        full = self.dataset.tables
+        clat = full["bins"].query("lat_kind == 'clat'")
+        return clat.merge(_single(full)[["run_id", "job"]], on="run_id")[["job", "bin_ns", "n"]]
 
 
 def find_fio() -> programs.Fio:
@@ -149,18 +186,26 @@ def drive(lab: Lab, jobs: Sequence[LessonJob], program: programs.Fio) -> Ran:
     AzbenchError
         When fio fails; with its own words.
     """
+    # norandommap: else fio reads no block twice before it has read all, and no cache is ever hit
+    head = ["[global]", "ioengine=nbd", "thread", "time_based", "randrepeat=0", "norandommap"]
+    job_file = "\n".join([*head, *(line for job in jobs for line in job.lines(lab)), ""])
+    begun = time.time()
     with temporary_folder() as folder:
-        # norandommap: else fio reads no block twice before it has read all, and no cache is ever hit
-        head = ["[global]", "ioengine=nbd", "thread", "time_based", "randrepeat=0", "norandommap"]
-        told = [line for job in jobs for line in job.lines(lab)]
-        (folder / "lesson.fio").write_text("\n".join([*head, *told, ""]))
-        begun = time.time()
-        argv = ["fio", "--output-format=json+", f"--output={_OUTPUT}", "lesson.fio"]
-        status, text = programs.run(argv, program, folder)
+        (folder / _JOB_FILE).write_text(job_file)
+        status, text = programs.run(_argv(_JOB_FILE), program, folder)
         if status:
             raise AzbenchError(f"fio failed with exit code {status}: {text.strip()} {lab.fault()}".strip())
-        tables = registry.read(Source.of(folder / _OUTPUT))
-    return Ran(*_tables(tables, lab.time_scale), begun, live_log.lateness_s(lab.log, begun)[1])
+        said, document, dataset = _read(folder, "lab", lab.time_scale)
+    return Ran(
+        job_file=job_file,
+        argv=_argv(_JOB_FILE),
+        said=said,
+        document=document,
+        time_scale=lab.time_scale,
+        dataset=dataset,
+        begun_unix_s=begun,
+        late_s=live_log.lateness_s(lab.log, begun)[1],
+    )
 
 
 def on_file(job: LessonJob, program: programs.Fio, folder: Path) -> Ran:
@@ -179,14 +224,24 @@ def on_file(job: LessonJob, program: programs.Fio, folder: Path) -> Ran:
     AzbenchError
         When fio fails; with its own words.
     """
-    argv = ["fio", f"--name={job.name}", f"--filename={job.volume}", "--ioengine=psync", "--thread"]
+    argv = _argv(f"--name={job.name}", f"--filename={job.volume}", "--ioengine=psync", "--thread")
     argv += ["--direct=0", "--time_based", f"--runtime={round(job.seconds * MS_PER_S)}ms"]
     argv += [f"--rw={job.rw}", f"--bs={job.bs_bytes}", f"--size={job.size_bytes}", "--invalidate=0"]
     begun = time.time()
-    status, text = programs.run([*argv, "--output-format=json+", f"--output={_OUTPUT}"], program, folder)
+    status, text = programs.run(argv, program, folder)
     if status:
         raise AzbenchError(f"fio failed with exit code {status}: {text.strip()}")
-    return Ran(*_tables(registry.read(Source.of(folder / _OUTPUT)), 1), begun, math.nan)
+    said, document, dataset = _read(folder, "local", 1)
+    return Ran(
+        job_file="",
+        argv=argv,
+        said=said,
+        document=document,
+        time_scale=1,
+        dataset=dataset,
+        begun_unix_s=begun,
+        late_s=math.nan,
+    )
 
 
 def timeline(lab: Lab, volume: str, ran: Ran, end_s: float) -> pd.DataFrame:
@@ -246,18 +301,22 @@ def _credits(line: live_log.Line, volume: str) -> float | None:
     return state.credits if state else None
 
 
-def _tables(tables: dict[str, pd.DataFrame], k: float) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Jobs and histograms, with time dilation undone."""
-    setups = schema.frame("setups", [{"setup_id": _SETUP, "environment": "lab", "time_scale": k}])
-    full = time_dilation.undo(tables | {"setups": setups, "runs": tables["runs"].assign(setup_id=_SETUP)})
-    runs = full["runs"].loc[full["runs"]["level"] == "job", ["run_id", "job", "bs_bytes", "queue_depth"]]
-    clat = full["percentiles"].query("lat_kind == 'clat'")
-    wide = clat[clat["percentile"].isin(SHOWN_PERCENTILES)].pivot_table(
-        index="run_id", columns="percentile", values="lat_us", aggfunc="max"
-    )
-    wide.columns = [f"p{percentile:g}" for percentile in wide.columns]
-    rates = full["results"].groupby("run_id")[["iops", "bw_bytes_per_s"]].sum()
-    means = full["latency"].query("lat_kind == 'lat'").groupby("run_id")["lat_mean_us"].mean()
-    jobs = runs.join(rates, on="run_id").join(means, on="run_id").join(wide, on="run_id")
-    bins = full["bins"].query("lat_kind == 'clat'").merge(runs[["run_id", "job"]], on="run_id")
-    return jobs.drop(columns="run_id").reset_index(drop=True), bins[["job", "bin_ns", "n"]]
+def _argv(*what: str) -> list[str]:
+    return ["fio", _FORMATS, f"--output={_OUTPUT}", *what]
+
+
+def _read(folder: Path, environment: str, k: float) -> tuple[str, Mapping[str, Any], Dataset]:
+    """What fio wrote: its normal output, its JSON, and the data of that with time dilation undone."""
+    text = (folder / _OUTPUT).read_text(errors="replace")
+    begin = text.index("\n{\n") + 1
+    document, end = json.JSONDecoder().raw_decode(text, begin)
+    tables = registry.read(Source(_OUTPUT, text[begin:end].encode()))
+    setup_id = f"{environment}-{k:g}"
+    setups = schema.frame("setups", [{"setup_id": setup_id, "environment": environment, "time_scale": k}])
+    full = time_dilation.undo(tables | {"setups": setups, "runs": tables["runs"].assign(setup_id=setup_id)})
+    return text[:begin] + text[end:].lstrip("\n"), document, Dataset(tables=full)
+
+
+def _single(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The jobs among the runs, of which some are sums."""
+    return tables["runs"].loc[tables["runs"]["level"] == "job"]

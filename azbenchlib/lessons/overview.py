@@ -6,8 +6,8 @@ import pandas as pd
 from markupsafe import Markup
 
 from azbenchlib.answers.blocks import Block, render
-from azbenchlib.lessons.course import COURSE
-from azbenchlib.lessons.lesson import attended
+from azbenchlib.lessons.course import entries
+from azbenchlib.lessons.practice import attended
 from azbenchlib.lessons.progress import LessonProgress, load_progress
 
 _NOTHING = LessonProgress()
@@ -19,11 +19,11 @@ class Course:
     def lessons(self) -> Block:
         """Every lesson with its time, and, where somebody attends, what was predicted and solved."""
         kept = load_progress() if attended() else {}
-        rows = []
-        for entry in COURSE:
+        rows, course = [], entries()
+        for entry in course:
             one = kept.get(entry.name, _NOTHING)
             name = Markup('<a href="{}.ipynb">{}. {}</a>').format(entry.notebook, entry.number, entry.title)
-            cells: list[object] = [f"{entry.minutes} min"]
+            cells: list[object] = [f"{entry.minutes} min" if entry.minutes else "–"]
             if attended():
                 cells += [one.prediction or "–", str(len(one.solved)), one.state]
             rows.append({"name": name, "sub": "", "entry": None, "cells": cells})
@@ -33,8 +33,8 @@ class Course:
             *(["Your prediction", "Exercises solved", "State"] if attended() else []),
         ]
         done = sum(one.state == "done" for one in kept.values())
-        minutes = sum(entry.minutes for entry in COURSE)
-        note = f"{len(COURSE)} lessons, {minutes} minutes together."
+        minutes = sum(entry.minutes for entry in course)
+        note = f"{len(course)} lessons, {minutes} minutes together."
         note += f" Done: {done}." if attended() else ""
         left = [2, 4] if attended() else []
         values = {"note": note, "columns": columns, "rows": rows, "left": left}
@@ -50,6 +50,6 @@ class Course:
                 "title": entry.title,
                 **kept.get(entry.name, _NOTHING).model_dump(),
             }
-            for entry in COURSE
+            for entry in entries()
         ]
         return pd.DataFrame(rows)

@@ -12,6 +12,7 @@ from azbenchlib.core.errors import AzbenchError
 
 if TYPE_CHECKING:
     from azbenchlib.lessons.lesson import Lesson
+    from azbenchlib.lessons.practice import Practice
 
 _FIRST = "Predict first: type a number above and keep it. The figure appears then."
 _NEXT = "Now measure, above. The figure appears then."
@@ -92,7 +93,7 @@ def explorer(lesson: Lesson) -> VBox:
     return VBox([HBox([slider, button]), state, figure])
 
 
-def exercise(lesson: Lesson) -> VBox:
+def exercise(lesson: Practice) -> VBox:
     """An exercise with a field for the answer, a button that checks it, and the next seed."""
     seed = IntText(value=lesson.seed, description="Exercise", layout=Layout(width="12em"))
     field = Text(placeholder="a number", description="Answer")

@@ -28,6 +28,7 @@ from azbenchlib.core.units import MIB
 from azbenchlib.report.channels import NotReadyError, PatientClient
 from azbenchlib.report.interrupts import KERNEL_ENGINE, Relay
 
+KERNEL = {"name": "python3", "language": "python", "display_name": "Python 3 (ipykernel)"}
 TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
 # How long a kernel may take to end; half of it passes before it is killed. A cell that is still at work may
 # have to delete what it made in Azure. A kernel whose cells are done has nothing to do, and yet some hang
@@ -121,7 +122,7 @@ def read_notebook(path: Path) -> nbformat.NotebookNode:
     language = about.get("language_info", {}).get("name") or about.get("kernelspec", {}).get("language")
     if language not in (None, "python"):
         raise InputError(f"{path}: is a notebook in {language}; azbench runs those in Python")
-    about["kernelspec"] = {"name": "python3", "language": "python", "display_name": "Python 3 (ipykernel)"}
+    about["kernelspec"] = dict(KERNEL)
     return notebook
 
 

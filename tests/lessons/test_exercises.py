@@ -18,8 +18,9 @@ from azbenchlib.lessons.check import (
     WrongAnswerError,
     draw,
 )
-from azbenchlib.lessons.course import COURSE, LessonEntry, entry_of, open_lesson
+from azbenchlib.lessons.course import entry_of, open_lesson
 from azbenchlib.lessons.exercises.queue import rate_below_the_knee
+from azbenchlib.lessons.shipped import COURSE, LessonEntry
 
 SEEDS = range(200)
 # Of each kind of quantity: other units, and how many of the base unit they are.

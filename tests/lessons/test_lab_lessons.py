@@ -24,9 +24,10 @@ from programs import azbench
 from waiting import PATIENCE_S
 
 from azbenchlib.core.errors import MissingToolError
-from azbenchlib.lessons import export, lesson, measure, progress
-from azbenchlib.lessons.course import COURSE, LessonEntry, open_lesson
+from azbenchlib.lessons import export, measure, practice, progress
+from azbenchlib.lessons.course import open_lesson
 from azbenchlib.lessons.overview import Course
+from azbenchlib.lessons.shipped import COURSE, LessonEntry
 from azbenchlib.report import execute, page
 
 pytestmark = [pytest.mark.slow, pytest.mark.fio]
@@ -80,6 +81,7 @@ def checked_page(entry: LessonEntry, prediction: str, answer: str, verdict: str)
     assert "measured:" in text and verdict in text  # the figure in words, and the answer judged
     html = page.to_html(executed, entry.title)
     assert html.count("<svg") >= 2 and html.count('class="data') >= 3
+    assert html.count('<details class="command">') == 4 and "rw=rand" in html and "50.00th=[" in html
     assert html.count('<h2 id="') >= 7 and f"<h1>{entry.number}. {entry.title}" in re.sub(
         r' id="[^"]*"', "", html
     )
@@ -216,7 +218,7 @@ def test_help_comes_step_by_step_and_what_it_solves_does_not_count() -> None:
 def test_an_unattended_run_keeps_nothing() -> None:
     one = open_lesson("units", prediction="3,052", answer="3")
     one.exercise()
-    assert progress.load_progress() == {} and not lesson.attended()
+    assert progress.load_progress() == {} and not practice.attended()
 
 
 @pytest.mark.usefixtures("attended")

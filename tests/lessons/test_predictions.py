@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from markupsafe import escape
 
-from azbenchlib.lessons.course import COURSE, LessonEntry, open_lesson
+from azbenchlib.lessons.course import open_lesson
 from azbenchlib.lessons.export import IN_JUPYTERLAB
 from azbenchlib.lessons.lesson import LessonResult
+from azbenchlib.lessons.shipped import COURSE, LessonEntry
 from azbenchlib.report import execute
 
 EACH = pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.name)

@@ -13,10 +13,11 @@ from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
 from azbenchlib.lab.engine.virtual_machine import Machine, Options
 from azbenchlib.lessons.answers import IN_IOPS
-from azbenchlib.lessons.course import COURSE, LessonEntry, entry_of, open_lesson
+from azbenchlib.lessons.course import entry_of, open_lesson
 from azbenchlib.lessons.exercises.burst import bucket_of
 from azbenchlib.lessons.exercises.nested import striped
 from azbenchlib.lessons.experiments import caches, queue, tails, throttle
+from azbenchlib.lessons.shipped import COURSE, LessonEntry
 from azbenchlib.model import VM, Cap, Disk, Load, Setup, deliver
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.model.io_path import legs

@@ -19,7 +19,7 @@ from azbenchlib.lab.lab import Lab
 from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.exercises.caches import CACHES, rate_of_a_warm_cache
-from azbenchlib.lessons.experiments.tables import notes, told
+from azbenchlib.lessons.experiments.tables import told
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, Ran, drive, find_fio, on_file, quantiles_us, timeline
 from azbenchlib.model import VM, Cap, Disk, Setup
@@ -139,24 +139,31 @@ class CachesLesson(Lesson):
             lab.dilate(_HOT_SCALE)
             host = drive(lab, [_job("host", "cached", 2 * hot_s, _HOT)], program)
         page = _from_page_cache(_job("page", "page-cache.data", hot_s, MIB), program)
-        return self._found(line, {"page": page, "host": host, "disk": disk}, end_s)
+        return self._found(line, [first, disk, host, page], end_s)
 
-    def _found(self, line: pd.DataFrame, by_place: dict[str, Ran], end_s: float) -> LessonResult:
+    def _found(self, line: pd.DataFrame, ran: list[Ran], end_s: float) -> LessonResult:
         late = line[line["t_s"] > end_s * 2 / 3]
-        bins = {key: ran.bins[ran.bins["job"] == key] for key, ran in by_place.items()}
+        all_bins, all_jobs = pd.concat(one.bins for one in ran), pd.concat(one.jobs for one in ran)
+        bins = {one.key: all_bins[all_bins["job"] == one.key] for one in _PLACES}
         quantiles = pd.concat(
             pd.DataFrame({"series": key, "x": _MARKED, "y": quantiles_us(one, _MARKED)})
             for key, one in bins.items()
         )
-        rows = pd.concat([ran.jobs[ran.jobs["job"] == key] for key, ran in by_place.items()])
-        names = {one.key: one.label for one in _PLACES}
+        rows = all_jobs.set_index("job").loc[list(bins)]
         kept = line.iloc[:: max(1, len(line) // _MOST_POINTS)]
         steps = late["t_s"].diff().fillna(late["t_s"].diff().mean())
         return LessonResult(
             points=[pd.DataFrame({"series": "warming", "x": kept["t_s"], "y": kept["iops"]}), quantiles],
-            table=told("Read from", [names[key] for key in rows["job"]], rows),
+            table=told("Read from", [one.label for one in _PLACES], rows),
             value=float((late["iops"] * steps).sum() / steps.sum()),
-            notes=notes(*by_place.values()),
+            ran=ran,
+            asked=[one.key for one in _PLACES],
+            where=(
+                "fio's IOPS of the job warming are the mean of the whole run, from cold to warm. The "
+                "answer is "
+                "the rate of its last third, which the emulated disk noted while fio ran; on a real disk, "
+                "fio's option write_iops_log shows it. The other jobs are the rows of the table."
+            ),
         )
 
     def _blocks(self) -> int:

@@ -12,7 +12,6 @@ from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.exercises.nested import NESTED, driven, of_a_stripe, striped
-from azbenchlib.lessons.experiments.tables import notes
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, drive, emulated, find_fio
 from azbenchlib.model import VM, Setup
@@ -129,7 +128,12 @@ class NestedLesson(Lesson):
         )
         points = pd.DataFrame({"series": "vm", "x": sums.index.astype(float), "y": sums["iops"].to_numpy()})
         return LessonResult(
-            points=[points], table=table, value=float(sums["iops"].loc[_MOST]), notes=notes(found)
+            points=[points],
+            table=table,
+            value=float(sums["iops"].loc[_MOST]),
+            ran=[found],
+            asked=[f"{_MOST}-{i}" for i in range(1, _MOST + 1)],
+            where="The answer is the sum of IOPS of the jobs 4-1 to 4-4, which ran at once.",
         )
 
 

@@ -12,7 +12,7 @@ from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.exercises.queue import QUEUES, iops_at, rate_below_the_knee
-from azbenchlib.lessons.experiments.tables import FEW_DEPTHS, LADDER_DEPTHS, by_depth, notes, told
+from azbenchlib.lessons.experiments.tables import FEW_DEPTHS, LADDER_DEPTHS, by_depth, told
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, drive, emulated, find_fio
 from azbenchlib.model import Cap, Disk, Setup
@@ -107,7 +107,9 @@ class QueueLesson(Lesson):
             ],
             table=told("Queue depth", [format_count(one) for one in depth], rows, spread=False),
             value=float(rows.loc[depth == _ASKED, "iops"].iloc[0]),
-            notes=notes(found),
+            ran=[found],
+            asked=[f"qd{_ASKED}"],
+            where="The answer is IOPS of the job qd4.",
         )
 
 

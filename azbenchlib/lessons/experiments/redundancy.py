@@ -17,7 +17,7 @@ from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.exercises.queue import iops_at
 from azbenchlib.lessons.exercises.redundancy import REDUNDANCY, monthly, total, writes_over_zones
-from azbenchlib.lessons.experiments.tables import FEW_DEPTHS, LADDER_DEPTHS, by_depth, notes, told
+from azbenchlib.lessons.experiments.tables import FEW_DEPTHS, LADDER_DEPTHS, by_depth, told
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, drive, emulated, find_fio
 from azbenchlib.model import Cap, Disk, Setup
@@ -116,7 +116,9 @@ class RedundancyLesson(Lesson):
             ],
             table=told("Redundancy", names, rows, spread=False),
             value=float(rows.loc[asked, "iops"].iloc[0]),
-            notes=notes(found),
+            ran=[found],
+            asked=["zrs-1"],
+            where="The answer is IOPS of the job zrs-1.",
         )
 
     def cost(self) -> Block:

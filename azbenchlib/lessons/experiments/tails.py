@@ -15,7 +15,6 @@ from azbenchlib.lab.lab import Lab
 from azbenchlib.lessons.answers import IN_MILLISECONDS
 from azbenchlib.lessons.check import Exercise, telling
 from azbenchlib.lessons.exercises.tails import TAILS, of_two
-from azbenchlib.lessons.experiments.tables import notes
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, drive, find_fio, quantiles_us
 from azbenchlib.model import Cap, Disk, Setup
@@ -146,7 +145,15 @@ class TailsLesson(Lesson):
             "",
             format_us(sum(ends) / 2),
         ]
-        return LessonResult(points=[points], table=table, value=quantiles["both"][-1], notes=notes(found))
+        return LessonResult(
+            points=[points],
+            table=table,
+            value=quantiles["both"][-1],
+            ran=[found],
+            asked=list(rates),
+            where="The answer is in neither 99.00th percentile: the histograms of both jobs, which are in "
+            "fio's JSON (json+), are put together, and p99 is that of all I/Os.",
+        )
 
 
 def _odds(share: float) -> float:

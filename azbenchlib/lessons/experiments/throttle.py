@@ -15,7 +15,7 @@ from azbenchlib.lab.lab import Lab
 from azbenchlib.lessons.answers import IN_MILLISECONDS
 from azbenchlib.lessons.check import Exercise, Misconception, telling
 from azbenchlib.lessons.exercises.throttle import THROTTLES, TICK_MS, ticks
-from azbenchlib.lessons.experiments.tables import notes, told
+from azbenchlib.lessons.experiments.tables import told
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, by_second, drive, find_fio, quantiles_us, timeline
 from azbenchlib.model import Cap, Disk, Setup
@@ -165,7 +165,10 @@ class ThrottleLesson(Lesson):
             points=[shares, rates],
             table=told("Outstanding I/Os", [str(depth) for depth in depths], rows),
             value=quantiles_us(ran[-1].bins, [50.0])[0],
-            notes=notes(*ran),
+            ran=ran,
+            asked=[f"qd{knob:.0f}"],
+            where="The answer is the 50.00th percentile of the last job: half of its I/Os took at most so "
+            "long.",
         )
 
 

@@ -12,7 +12,6 @@ from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.exercises.units import UNIT_MAKERS, rate_of_large_blocks
-from azbenchlib.lessons.experiments.tables import notes
 from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
 from azbenchlib.lessons.measure import LessonJob, drive, emulated, find_fio
 from azbenchlib.model import Cap, Disk, Load, Setup, ceilings, deliver
@@ -108,7 +107,14 @@ class UnitsLesson(Lesson):
             }
         )
         value = float(rows.loc[rows["bs_bytes"] == _ASKED, "iops"].iloc[0])
-        return LessonResult(points=[points], table=table, value=value, notes=notes(found))
+        return LessonResult(
+            points=[points],
+            table=table,
+            value=value,
+            ran=[found],
+            asked=[f"bs{_ASKED // KIB}k"],
+            where="The answer is IOPS of the job bs64k.",
+        )
 
 
 def _setup(mbps: float) -> Setup:
