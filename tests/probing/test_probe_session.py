@@ -12,8 +12,10 @@ from test_probe_model import disk
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB, MB
 from azbenchlib.dataset.probed import ProbeRecord
+from azbenchlib.model.documented_setups import documented_places
 from azbenchlib.model.setup import Cap
-from azbenchlib.probing.naming import names
+from azbenchlib.probing.likelihood import ProbeEvidence
+from azbenchlib.probing.naming import Believed, names
 from azbenchlib.probing.portrait import Knowledge
 from azbenchlib.probing.runs import ProbeRun, Shown
 from azbenchlib.probing.session import MOST_PROBE_RUNS, Probe
@@ -108,7 +110,8 @@ def test_the_page_cache_is_not_taken_for_a_disk(small_unit: Probe) -> None:
     session = Probe(chains=50, sweeps=1)
     session.tell(replace(small_unit.shown[0], direct=False))
     found = session.portrait()
-    assert found.buffered and names(found, []) == []
+    believed = Believed.of(session.disks, ProbeEvidence(session.shown), found.steady)
+    assert found.buffered and names(believed, found, documented_places("2026-11-01")) == []
     (said,) = sentences(found)  # what rates of memory stray by is not worth a sentence
     assert "page cache" in said
     assert list(unlearnt(found, 60)) == [("Anything of the disk: memory answered the runs.", None)]
