@@ -20,7 +20,7 @@ import numpy as np
 from probe_results import Outcome, Result, count
 
 from azbenchlib.core.units import KIB, MB, US_PER_S
-from azbenchlib.model.documented_setups import Place, documented_places
+from azbenchlib.model.documented_setups import DocumentedPlace, documented_places
 from azbenchlib.probing.hypotheses import IO_UNITS, SMALLEST_BYTES, Hypotheses, Setting, draw
 from azbenchlib.probing.likelihood import ProbeEvidence
 from azbenchlib.probing.naming import Believed, Named, names
@@ -92,7 +92,7 @@ def outcomes(disk: Hypotheses, found: Portrait) -> tuple[Outcome, ...]:
     return tuple(told)
 
 
-def tier(rng: np.random.Generator, limits: Place) -> Hypotheses:
+def tier(rng: np.random.Generator, limits: DocumentedPlace) -> Hypotheses:
     """A documented disk, with latencies that scatter as those of its kind do."""
     disk = hidden(rng)
     disk.same[0], disk.apart[0] = True, False
@@ -137,7 +137,7 @@ def named(session: Probe, found: Portrait) -> list[Named]:
     return names(Believed.of(session.disks, evidence, found.steady), found, documented_places(DAY))
 
 
-def is_named(found: Sequence[Named], limits: Place) -> bool:
+def is_named(found: Sequence[Named], limits: DocumentedPlace) -> bool:
     """Whether the first name is this disk, or one that documents give the same limits."""
     first = found[0].setup
     return first is not None and first.caps[:2] == limits.most

@@ -16,9 +16,9 @@ from azbenchlib.core.units import NS_PER_US, fio_size_text
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
 from azbenchlib.model.unloaded_latency import MEDIAN
-from azbenchlib.probing.cache import CacheRun, CacheShown
+from azbenchlib.probing.cache import FILL_BYTES, FILL_DEPTH, CacheRun, CacheShown
 from azbenchlib.probing.drain import DrainRun, DrainShown
-from azbenchlib.probing.fill import FILL_BYTES, FILL_DEPTH, FillRun, FillShown
+from azbenchlib.probing.fill import FillRun, FillShown
 from azbenchlib.probing.median import median_error
 from azbenchlib.probing.rounds import BS_BYTES, COMPARED_BYTES, RoundRun, RoundShown
 from azbenchlib.probing.runs import PATTERN_OF, ProbeRun, Shown

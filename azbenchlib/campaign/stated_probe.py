@@ -76,9 +76,14 @@ class ProbeTerms:
         )
 
     def filled(self, asked: ProbeRequest) -> tuple[ProbeRequest, Fill | None]:
-        """What is probed, and how all of its data is read before; None: not in Azure, where runs are dear."""
+        """What is probed, and how all of its data is read before.
+
+        None in Azure, where runs are dear, and of an emulated disk without host caching, which has no cache.
+        """
         if asked.target != LAB_TARGET:
             return asked, None if asked.target == AZURE_TARGET else Fill(size_bytes=asked.size_bytes)
+        if asked.setup is None or all(disk.caching == "None" for disk in asked.setup.disks):
+            return asked, None
         if not self.cache:
             asked = replace(asked, size_bytes=min(asked.size_bytes, EMULATED_BYTES))
         return asked, Fill(size_bytes=asked.size_bytes, parts=EMULATED_PARTS)

@@ -25,7 +25,7 @@ Latency = tuple[float, float]  # median in µs, and the spread of its logarithm
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class DocumentedPlace:
     """Something with limits of its own: disks, or the path of VM sizes that have the same.
 
     Parameters
@@ -84,23 +84,23 @@ class VmPath:
     """VM sizes that have the same limits to their remote disks, and the same of their cache.
 
     `remote` are the limits without and with the VM's burst, those that there are; `remote_v2` the same for
-    Premium SSD v2 and Ultra Disk. `cache` is where the size has a host cache.
+    Premium SSD v2 and Ultra Disk; `caches` those of the host cache, none where the size has none.
     """
 
     sizes: tuple[str, ...]
-    remote: tuple[Place, ...]
-    remote_v2: tuple[Place, ...]
-    cache: Place | None
+    remote: tuple[DocumentedPlace, ...]
+    remote_v2: tuple[DocumentedPlace, ...]
+    caches: tuple[DocumentedPlace, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Places:
     """All that the catalogue has on a day; `sizes` is how many VM sizes there are."""
 
-    disks: tuple[Place, ...]
-    provisioned: tuple[Place, ...]
+    disks: tuple[DocumentedPlace, ...]
+    provisioned: tuple[DocumentedPlace, ...]
     paths: tuple[VmPath, ...]
-    local: tuple[Place, ...]
+    local: tuple[DocumentedPlace, ...]
     sizes: int
 
 
@@ -123,7 +123,7 @@ def documented_places(as_of: str) -> Places:
     )
 
 
-def _tiers(day: str) -> Iterator[Place]:
+def _tiers(day: str) -> Iterator[DocumentedPlace]:
     rows = catalog.disk_tiers(day)
     for row in rows:
         smaller = [one.size_bytes for one in rows if one.sku == row.sku and one.size_bytes < row.size_bytes]
@@ -140,10 +140,10 @@ def _tier_limits(row: TierRow) -> Iterator[tuple[str, float | None, float | None
     yield "burst", row.on_demand_burst_iops, row.on_demand_burst_bytes_per_s
 
 
-def _managed(disk: Disk, name: str, kind: str, caps: tuple[float, float]) -> Place:
+def _managed(disk: Disk, name: str, kind: str, caps: tuple[float, float]) -> DocumentedPlace:
     known, table = disk.kind, table_of(VM(), disk)
     spread = known.latency_spread if known else disk_kinds.REMOTE_SPREAD
-    return Place(
+    return DocumentedPlace(
         names=(name,),
         kind=kind,
         iops=caps[0],
@@ -155,13 +155,13 @@ def _managed(disk: Disk, name: str, kind: str, caps: tuple[float, float]) -> Pla
     )
 
 
-def _striped(disks: Iterable[Place]) -> Iterator[Place]:
+def _striped(disks: Iterable[DocumentedPlace]) -> Iterator[DocumentedPlace]:
     for disk in disks:
         for n in range(1, MOST_STRIPED + 1):
             yield replace(disk, iops=n * disk.iops, bytes_per_s=n * disk.bytes_per_s, count=n)
 
 
-def _provisioned(day: str) -> Iterator[Place]:
+def _provisioned(day: str) -> Iterator[DocumentedPlace]:
     for sku in catalog.provisioned_skus():
         try:
             known = catalog.provisioned_rules(sku, day)
@@ -181,31 +181,35 @@ def _paths(vms: Iterable[VM]) -> Iterator[VmPath]:
     """The ways to remote disks; one for all sizes that have the same."""
     alike: dict[Hashable, list[VM]] = defaultdict(list)
     for vm in vms:
-        caps = [(one.iops, one.bytes_per_s, one.burst_iops, one.burst_bytes_per_s) for one in _remote(vm)]
-        alike[*caps, vm.cached.iops, vm.cached.bytes_per_s].append(vm)
+        ways = (vm.uncached, vm.uncached_v2, vm.cached)
+        alike[tuple(getattr(cap, name) for cap in ways for name in Cap.names())].append(vm)
     for some in alike.values():
         names, vm = tuple(str(one.size) for one in some), some[0]
-        plain, second = (tuple(_with_burst(names, cap)) for cap in _remote(vm))
-        cache = next(iter(_with_burst(names, vm.cached)), None)
+        plain, second, cached = (
+            tuple(_with_burst(names, cap)) for cap in (vm.uncached, vm.uncached_v2, vm.cached)
+        )
         if plain:
-            cached = replace(cache, kind="cache") if cache else None
-            yield VmPath(sizes=names, remote=plain, remote_v2=second or plain, cache=cached)
+            caches = tuple(replace(one, kind="cache") for one in cached)
+            yield VmPath(sizes=names, remote=plain, remote_v2=second or plain, caches=caches)
 
 
-def _remote(vm: VM) -> tuple[Cap, Cap]:
-    return vm.uncached, vm.uncached_v2
-
-
-def _with_burst(names: tuple[str, ...], cap: Cap) -> Iterator[Place]:
+def _with_burst(names: tuple[str, ...], cap: Cap) -> Iterator[DocumentedPlace]:
     """The limits without the burst, and those with it where there is one."""
     for kind, bursting in (("vm", False), ("vm_burst", True)):
         iops, rate = (cap.limit(quantity, bursting) for quantity in ("iops", "bytes_per_s"))
         bursts = cap.bursts("iops") or cap.bursts("bytes_per_s")
         if iops and rate and (bursts or not bursting):
-            yield Place(names=names, kind=kind, iops=iops, bytes_per_s=rate)
+            yield DocumentedPlace(
+                names=names,
+                kind=kind,
+                iops=iops,
+                bytes_per_s=rate,
+                write_iops=cap.write_iops,
+                write_bytes_per_s=cap.write_bytes_per_s,
+            )
 
 
-def _local(vm: VM) -> Iterator[Place]:
+def _local(vm: VM) -> Iterator[DocumentedPlace]:
     """Temp disk and local NVMe of a VM size, and the NVMe devices of it in stripes."""
     names = (str(vm.size),)
     temp = vm.temp if vm.temp else vm.cached
@@ -217,8 +221,8 @@ def _local(vm: VM) -> Iterator[Place]:
             yield replace(_on_host(names, "nvme", vm.nvme.times(n / devices)), count=n)
 
 
-def _on_host(names: tuple[str, ...], kind: str, cap: Cap) -> Place:
-    return Place(
+def _on_host(names: tuple[str, ...], kind: str, cap: Cap) -> DocumentedPlace:
+    return DocumentedPlace(
         names=names,
         kind=kind,
         iops=cap.iops or math.inf,
@@ -228,9 +232,9 @@ def _on_host(names: tuple[str, ...], kind: str, cap: Cap) -> Place:
     )
 
 
-def _joined(places: Iterable[Place]) -> Iterator[Place]:
+def _joined(places: Iterable[DocumentedPlace]) -> Iterator[DocumentedPlace]:
     """One place for all that differ in their names alone."""
-    alike: dict[Place, list[Place]] = defaultdict(list)
+    alike: dict[DocumentedPlace, list[DocumentedPlace]] = defaultdict(list)
     for one in places:
         alike[replace(one, names=(), sizes=())].append(one)
     for same, some in alike.items():
@@ -238,7 +242,7 @@ def _joined(places: Iterable[Place]) -> Iterator[Place]:
         yield replace(same, names=names, sizes=tuple(sizes for one in some for sizes in one.sizes))
 
 
-def is_cacheable(disk: Place) -> bool:
+def is_cacheable(disk: DocumentedPlace) -> bool:
     """Whether a disk may have host caching, by its kind and its size."""
     kind = disk_kinds.of_tier(disk.names[0])
     return kind is not None and kind.cacheable and disk.sizes[0][1] < rules.CACHE_BELOW_BYTES

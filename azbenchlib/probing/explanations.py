@@ -11,20 +11,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from azbenchlib.azure.disk_kinds import REMOTE_SPREAD
-from azbenchlib.model.documented_setups import Latency, Place, Places, VmPath, is_cacheable
+from azbenchlib.model.documented_setups import DocumentedPlace, Latency, Places, VmPath, is_cacheable
 from azbenchlib.model.setup import VM, Disk
 from azbenchlib.verdict.likelihoods import ANY_REMOTE, expected_latency
 
 # How likely each is before any run; our judgement.
 # A temp disk of a VM size is as likely as a disk with ReadWrite caching there, which may show the same.
 WHERE = {"remote": 0.5, "read_only": 0.1, "read_write": 0.16, "temp": 0.07, "nvme": 0.1, "nothing": 0.07}
-TIERED, PROVISIONED = 0.55, {"PremiumV2": 0.3, "UltraSSD": 0.15}  # of the remote disks
-SINGLE = 0.7  # of the disks in tiers; stripes share the rest
-COPIED = 0.5  # of the provisioned disks: they have the limits of a disk in tiers, or of a stripe of these
-BEHIND_VM = 0.5  # that the limits of a VM count at all
+TIERED_SHARE, PROVISIONED_SHARES = 0.55, {"PremiumV2": 0.3, "UltraSSD": 0.15}  # of the remote disks
+SINGLE_SHARE = 0.7  # of the disks in tiers; stripes share the rest
+COPIED_SHARE = (
+    0.5  # of the provisioned disks: they have the limits of a disk in tiers, or of a stripe of these
+)
+BEHIND_VM_SHARE = 0.5  # that the limits of a VM count at all
 WRONG_SIZE = 0.05  # that a disk has a tier of another size, as a performance tier has
 _SERVES = {"temp": "local", "nvme": "nvme"}
-HIGHEST, LOWEST, LOWEST_SOFT = 1.06, 0.87, 0.55  # of documented ÷ measured: beyond these nothing fits
+HIGHEST_RATIO, LOWEST_RATIO, LOWEST_SOFT_RATIO = (
+    1.06,
+    0.87,
+    0.55,
+)  # of documented ÷ measured: beyond these nothing fits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +40,9 @@ class Explanation:
     Parameters
     ----------
     kind : {"disk", "burst", "provisioned", "vm", "disk_and_vm", "read_only", "read_write", "temp", "nvme"}
-    disk : Place, optional
+    disk : DocumentedPlace, optional
         The disks of the volume; None: the limits of the path hide which they are.
-    path : Place, optional
+    path : DocumentedPlace, optional
         Of the VM.
     caps : tuple of float
         IOPS and bytes per second of reads, then of writes; infinite where nothing is documented.
@@ -54,8 +60,8 @@ class Explanation:
     """
 
     kind: str
-    disk: Place | None = None
-    path: Place | None = None
+    disk: DocumentedPlace | None = None
+    path: DocumentedPlace | None = None
     caps: tuple[float, float, float, float]
     free: tuple[float, float] = (0.0, 0.0)
     same: bool = True
@@ -76,8 +82,8 @@ class Near:
 
     def has(self, cap: int, value: float, soft: bool = False) -> bool:
         """Whether a documented value may be a cap."""
-        lowest = LOWEST_SOFT if soft else LOWEST
-        return self.low[cap] * lowest <= value <= self.high[cap] * HIGHEST
+        lowest = LOWEST_SOFT_RATIO if soft else LOWEST_RATIO
+        return self.low[cap] * lowest <= value <= self.high[cap] * HIGHEST_RATIO
 
     def all(self, caps: Sequence[float], soft: bool = False) -> bool:
         """Whether documented values may be the caps."""
@@ -97,8 +103,8 @@ def explanations(places: Places, near: Near, size_bytes: float | None = None) ->
     shares = _Shares(places, size_bytes)
     yield from _remote(places, near, shares)
     for path in places.paths:
-        if path.cache:
-            yield from _cached(path, path.cache, near, shares)
+        for cache in path.caches:
+            yield from _cached(path, cache, near, shares)
     yield from _on_host(places, near)
 
 
@@ -111,21 +117,21 @@ class _Shares:
         self._sizes, self._size_bytes = places.sizes, size_bytes
         self.disks = [(disk, self.of_disk(disk)) for disk in places.disks]
 
-    def of_disk(self, disk: Place) -> float:
+    def of_disk(self, disk: DocumentedPlace) -> float:
         """Of a volume of disks in tiers; with a known size, tiers of other sizes are less likely."""
-        count = SINGLE if disk.count == 1 else (1 - SINGLE) / self._striped
-        return TIERED * count * sum(self.of_size(disk, i) for i in range(len(disk.names))) / self._names
+        count = SINGLE_SHARE if disk.count == 1 else (1 - SINGLE_SHARE) / self._striped
+        return TIERED_SHARE * count * sum(self.of_size(disk, i) for i in range(len(disk.names))) / self._names
 
-    def of_size(self, disk: Place, i: int) -> float:
+    def of_size(self, disk: DocumentedPlace, i: int) -> float:
         """Of one of its tiers, by its size alone."""
         if self._size_bytes is None:
             return 1.0
         each, (low, high) = self._size_bytes / disk.count, disk.sizes[i]
         return 1.0 if low < each <= high else WRONG_SIZE
 
-    def of_path(self, path: VmPath, among: Sequence[Place]) -> float:
+    def of_path(self, path: VmPath, among: Sequence[DocumentedPlace]) -> float:
         """Of one of the limits, without or with its burst, of VM sizes that are alike."""
-        return BEHIND_VM * len(path.sizes) / self._sizes / len(among)
+        return BEHIND_VM_SHARE * len(path.sizes) / self._sizes / len(among)
 
 
 def _remote(places: Places, near: Near, shares: _Shares) -> Iterator[Explanation]:
@@ -145,7 +151,11 @@ def _remote(places: Places, near: Near, shares: _Shares) -> Iterator[Explanation
 
 
 def _of_disk(
-    kind: str, disk: Place, most: tuple[float, float], share: float, path: Place | None = None
+    kind: str,
+    disk: DocumentedPlace,
+    most: tuple[float, float],
+    share: float,
+    path: DocumentedPlace | None = None,
 ) -> Explanation:
     return Explanation(
         kind=kind,
@@ -164,45 +174,45 @@ def _both(iops: float, rate: float) -> tuple[float, float, float, float]:
     return iops, rate, iops, rate
 
 
-def _chosen(disk: Place, near: Near, shares: _Shares) -> Iterator[Explanation]:
+def _chosen(disk: DocumentedPlace, near: Near, shares: _Shares) -> Iterator[Explanation]:
     """A provisioned disk: any limits that it may have, and those of disks in tiers."""
-    share = WHERE["remote"] * PROVISIONED.get(disk.names[0], 0.0)
+    share = WHERE["remote"] * PROVISIONED_SHARES.get(disk.names[0], 0.0)
     if _may_be(disk, near, 0) and _may_be(disk, near, 1) and _ratio_fits(disk, near):
-        chosen = _of_disk("provisioned", disk, disk.most, share * (1 - COPIED))
+        chosen = _of_disk("provisioned", disk, disk.most, share * (1 - COPIED_SHARE))
         yield replace(chosen, free=(_density(disk, 0), _density(disk, 1)))
     for other, of_other in shares.disks:
         allowed = all(_least(disk)[i] <= other.most[i] <= disk.most[i] for i in range(2))
         allowed = allowed and other.bytes_per_s <= disk.most_bytes_per_io * other.iops
         if allowed and near.all(_both(*other.most)):
-            yield _of_disk("provisioned", disk, other.most, share * COPIED * of_other / TIERED)
+            yield _of_disk("provisioned", disk, other.most, share * COPIED_SHARE * of_other / TIERED_SHARE)
 
 
-def _least(disk: Place) -> tuple[float, float]:
+def _least(disk: DocumentedPlace) -> tuple[float, float]:
     return disk.least_iops or 1.0, disk.least_bytes_per_s or 1.0
 
 
-def _density(disk: Place, quantity: int) -> float:
+def _density(disk: DocumentedPlace, quantity: int) -> float:
     """Of the logarithm of a limit that may be chosen."""
     return 1 / math.log(disk.most[quantity] / _least(disk)[quantity])
 
 
-def _may_be(disk: Place, near: Near, quantity: int) -> bool:
-    highest, lowest = near.high[quantity] * HIGHEST, near.low[quantity] * LOWEST
+def _may_be(disk: DocumentedPlace, near: Near, quantity: int) -> bool:
+    highest, lowest = near.high[quantity] * HIGHEST_RATIO, near.low[quantity] * LOWEST_RATIO
     return _least(disk)[quantity] <= highest and disk.most[quantity] >= lowest
 
 
-def _ratio_fits(disk: Place, near: Near) -> bool:
-    return near.low[1] * LOWEST <= disk.most_bytes_per_io * near.high[0]
+def _ratio_fits(disk: DocumentedPlace, near: Near) -> bool:
+    return near.low[1] * LOWEST_RATIO <= disk.most_bytes_per_io * near.high[0]
 
 
-def _behind(vm: Place, near: Near, shares: _Shares, share: float) -> Iterator[Explanation]:
+def _behind(vm: DocumentedPlace, near: Near, shares: _Shares, share: float) -> Iterator[Explanation]:
     """A VM whose limits hide those of its disks, in both quantities or in one."""
     fits = [near.has(i, vm.most[i]) and near.has(i + 2, vm.most[i]) for i in range(2)]
     if all(fits):
         hidden = sum(
             one for disk, one in shares.disks if disk.iops > vm.iops and disk.bytes_per_s > vm.bytes_per_s
         )
-        share_of_vm = share * (hidden + sum(PROVISIONED.values()))
+        share_of_vm = share * (hidden + sum(PROVISIONED_SHARES.values()))
         kind = "vm" if vm.kind == "vm" else "vm_burst"
         latency = ANY_REMOTE[0], REMOTE_SPREAD
         found = Explanation(kind=kind, path=vm, caps=_both(*vm.most), share=share_of_vm)
@@ -217,40 +227,46 @@ def _behind(vm: Place, near: Near, shares: _Shares, share: float) -> Iterator[Ex
                 yield _of_disk("disk_and_vm", disk, most, share * of_disk, vm)
 
 
-def _chosen_behind(disk: Place, vm: Place, near: Near, share: float) -> Iterator[Explanation]:
+def _chosen_behind(
+    disk: DocumentedPlace, vm: DocumentedPlace, near: Near, share: float
+) -> Iterator[Explanation]:
     """A provisioned disk of which a VM holds one quantity; the other one is chosen, below the VM's limit."""
     for held in range(2):
         other = 1 - held
-        below = near.low[other] * LOWEST <= vm.most[other]
+        below = near.low[other] * LOWEST_RATIO <= vm.most[other]
         if (
             near.has(held, vm.most[held])
             and near.has(held + 2, vm.most[held])
             and _may_be(disk, near, other)
             and below
         ):
-            found = _of_disk("disk_and_vm", disk, vm.most, share * PROVISIONED.get(disk.names[0], 0.0), vm)
+            found = _of_disk(
+                "disk_and_vm", disk, vm.most, share * PROVISIONED_SHARES.get(disk.names[0], 0.0), vm
+            )
             free = (0.0, _density(disk, 1)) if held == 0 else (_density(disk, 0), 0.0)
             yield replace(found, free=free)
 
 
-def _cached(path: VmPath, cache: Place, near: Near, shares: _Shares) -> Iterator[Explanation]:
+def _cached(path: VmPath, cache: DocumentedPlace, near: Near, shares: _Shares) -> Iterator[Explanation]:
     """Disks with host caching, whose cache holds all of the data: hits pass the cached limit alone."""
     if not (near.has(0, cache.iops) and near.has(1, cache.bytes_per_s)):
         return
-    of_sizes = shares.of_path(path, [cache]) / BEHIND_VM
+    of_sizes = shares.of_path(path, path.caches) / BEHIND_VM_SHARE
     hit_us = expected_latency(VM(), Disk(name="", role="temp"), "local", 1.0)
-    if near.all(_both(*cache.most)):
+    own = (*cache.most, *cache.writes)
+    if near.all(own):
         yield Explanation(
             kind="read_write",
             path=cache,
-            caps=_both(*cache.most),
+            caps=own,
+            same=cache.most == cache.writes,
             read_us=hit_us,
             write_us=hit_us,
             share=WHERE["read_write"] * of_sizes,
         )
     for vm in path.remote:
         for disk, of_disk in shares.disks:
-            writes = tuple(map(min, disk.most, vm.most, cache.most))
+            writes = tuple(map(min, disk.most, vm.most, cache.writes))
             caps = (cache.iops, cache.bytes_per_s, writes[0], writes[1])
             if near.all(caps, disk.soft) and is_cacheable(disk):
                 yield Explanation(
@@ -264,7 +280,7 @@ def _cached(path: VmPath, cache: Place, near: Near, shares: _Shares) -> Iterator
                     read_us=hit_us,
                     write_us=disk.write_us,
                     soft=disk.soft,
-                    share=WHERE["read_only"] * of_sizes * of_disk / TIERED / len(path.remote),
+                    share=WHERE["read_only"] * of_sizes * of_disk / TIERED_SHARE / len(path.remote),
                 )
 
 

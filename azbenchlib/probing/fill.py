@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from azbenchlib.core.units import KIB, MIB, format_size
+from azbenchlib.core.units import MIB, format_size
+from azbenchlib.probing.cache import FILL_BYTES
 
 MOST_FILL_S = 60.0  # that it may take: a disk of 17 MB/s has read 1 GiB by then; our choice
-FILL_BYTES = 256 * KIB  # of a read
-FILL_DEPTH = 16
 # An emulated disk touches no more, for its caps do not depend on it, and is driven for some seconds at once.
 EMULATED_BYTES, EMULATED_PARTS = 64 * MIB, 8
 

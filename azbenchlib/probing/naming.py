@@ -16,9 +16,8 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
-from scipy.special import ndtr
 
-from azbenchlib.model.documented_setups import Place, Places
+from azbenchlib.model.documented_setups import DocumentedPlace, Places
 from azbenchlib.probing.explanations import WHERE, WRONG_SIZE, Explanation, Near, explanations
 from azbenchlib.probing.forward import counted
 from azbenchlib.probing.hypotheses import (
@@ -33,15 +32,14 @@ from azbenchlib.probing.hypotheses import (
 )
 from azbenchlib.probing.likelihood import ProbeEvidence
 from azbenchlib.probing.portrait import DiskFigure, Knowledge, Portrait, binds
-from azbenchlib.verdict.likelihoods import FAR_SHARE, FIRM, LOOSE, ROW_WRONG, loose_share
+from azbenchlib.verdict.likelihoods import FAR_ABOVE, FAR_SHARE, FIRM, LOOSE, ROW_WRONG, loose_share
 
 LEAST_TOLD = 0.01  # probability of what is still told
-ALIKE = math.log(10)  # of how likely the runs are: within that, nothing measured tells two setups apart
+ALIKE_NATS = math.log(10)  # of how likely the runs are: within that, nothing measured tells two setups apart
 # Emulated disks, and many of Azure's, keep to their limits; others of Azure pass them (`FIRM`, `LOOSE`).
 EXACT, EXACT_SHARE = NormalDist(0.0, 0.004), 0.5
-FAR = math.log(1.05), math.log(1.75)  # of Standard disks far above their limits
 SURE_MODEL = 0.999  # that reads and writes share caps, and I/Os are counted, as documents have it
-CAPS = (Setting.READ_IOPS, Setting.READ_BYTES_PER_S, Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
+CAP_ORDER = (Setting.READ_IOPS, Setting.READ_BYTES_PER_S, Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +62,7 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True)
 class Believed:
-    """What the chains hold of the caps, shape (n, 4) in the order of :data:`CAPS`, and of the rest, (n,).
+    """What the chains hold of the caps, shape (n, 4) in the order of :data:`CAP_ORDER`, and of the rest.
 
     Parameters
     ----------
@@ -93,10 +91,10 @@ class Believed:
         ios = counted(disks, evidence.loads) * evidence.iops[None, :]
         moved = np.broadcast_to((evidence.loads.bs_bytes * evidence.iops)[None, :], ios.shape)
         reached = [(amount * share).max(axis=1) for share in (shares, 1 - shares) for amount in (ios, moved)]
-        logs = np.stack([np.log(disks.values(setting)) for setting in CAPS], axis=1)
-        lowest = np.array([BELIEFS[setting].low for setting in CAPS])
+        logs = np.stack([np.log(disks.values(setting)) for setting in CAP_ORDER], axis=1)
+        lowest = np.array([BELIEFS[setting].low for setting in CAP_ORDER])
         bounds = np.log(np.maximum(np.stack(reached, axis=1), np.exp(lowest)[None, :]))
-        seen = np.stack([binds(disks, evidence, found, cap).any(axis=1) for cap in CAPS], axis=1)
+        seen = np.stack([binds(disks, evidence, found, cap).any(axis=1) for cap in CAP_ORDER], axis=1)
         return cls(logs=logs, seen=seen, bounds=np.minimum(bounds, logs), disks=disks, is_steady=is_steady)
 
     @property
@@ -147,7 +145,7 @@ def names(
         (one for one in found if one[0].probability >= LEAST_TOLD), key=lambda one: -one[0].probability
     )
     told = [
-        replace(named, alike=i > 0 and abs(fits.peak(setup) - fits.peak(likely[0][1])) < ALIKE)
+        replace(named, alike=i > 0 and abs(fits.peak(setup) - fits.peak(likely[0][1])) < ALIKE_NATS)
         for i, (named, setup) in enumerate(likely)
     ]
     nothing = Named(setup=None, probability=(WHERE["nothing"] + unexplained) / total)
@@ -192,7 +190,7 @@ class _Shares:
     def __init__(self) -> None:
         self._weights: dict[str, float] = defaultdict(float)
 
-    def add(self, place: Place, weight: float, size_bytes: float | None = None) -> None:
+    def add(self, place: DocumentedPlace, weight: float, size_bytes: float | None = None) -> None:
         """Add those of a place, by the size where it tells them apart."""
         for i, name in enumerate(place.names):
             fits = size_bytes is None or not place.sizes
@@ -277,7 +275,9 @@ class _Fits:
         return self._known[key]
 
     def _of_cap(self, i: int, limit: float, soft: bool, free: float) -> Floats:
-        of, belief = self._of, BELIEFS[CAPS[i]]
+        from scipy.special import ndtr  # a report begins without it
+
+        of, belief = self._of, BELIEFS[CAP_ORDER[i]]
         width = belief.high - belief.low
         flat_above = np.maximum(1e-9, (belief.high - of.bounds[:, i]) / width)
         if free:
@@ -299,8 +299,10 @@ class _Fits:
             z, above_z = (x - spread.mean) / spread.stdev, (bound - spread.mean) / spread.stdev
             density += share * np.exp(-0.5 * z * z) / (spread.stdev * math.sqrt(2 * math.pi))
             above += share * ndtr(-above_z)
-        density = (1 - far) * density + far * ((x >= FAR[0]) & (x <= FAR[1])) / (FAR[1] - FAR[0])
-        above = (1 - far) * above + far * np.clip((FAR[1] - bound) / (FAR[1] - FAR[0]), 0, 1)
+        nearest, furthest = FAR_ABOVE
+        is_far = (x >= nearest) & (x <= furthest)
+        density = (1 - far) * density + far * is_far / (furthest - nearest)
+        above = (1 - far) * above + far * np.clip((furthest - bound) / (furthest - nearest), 0, 1)
         density = (1 - ROW_WRONG) * density * width + ROW_WRONG
         above = (1 - ROW_WRONG) * above / flat_above + ROW_WRONG
         return np.where(of.seen[:, i], density, above)
