@@ -31,7 +31,7 @@ from azbenchlib.model.fill_from_catalogue import resolve
 from azbenchlib.model.notation import stated_setup
 from azbenchlib.model.setup import Setup
 from azbenchlib.probing.likelihood import ProbeEvidence
-from azbenchlib.probing.naming import Believed, Named, names
+from azbenchlib.probing.naming import ON_HOST, Believed, Named, names
 from azbenchlib.probing.portrait import Knowledge, Portrait
 from azbenchlib.probing.runs import candidates
 from azbenchlib.probing.session import Probe
@@ -115,12 +115,13 @@ class HiddenSetup(Emulated):
 
     def is_named(self, named: Named) -> bool:
         """Whether a name is right."""
-        if named.setup is None or named.setup.kind.removesuffix("_burst") != self.kind:
+        kind = named.setup.kind.removesuffix("_burst") if named.setup else None
+        if kind != self.kind and not {kind, self.kind} <= set(ON_HOST):
             return False
         (volume,) = self.setup.volumes()
         disk, size, own = volume.disk, self.setup.vm.size, named.setup
         of_disk = (disk.tier or str(disk.sku).partition("_")[0]) in named.disks
-        of_disk = of_disk and own.disk is not None and own.disk.count == volume.members
+        of_disk = of_disk and own is not None and own.disk is not None and own.disk.count == volume.members
         match self.kind:
             case "disk" | "burst" | "provisioned":
                 return of_disk

@@ -9,10 +9,10 @@ import pandas as pd
 
 from azbenchlib.analysis.concurrency import counted
 from azbenchlib.campaign.workloads.fio_options import EMULATED_ENGINE
-from azbenchlib.campaign.workloads.grid import Workload
+from azbenchlib.campaign.workloads.grid import Workload, log_interval_ms
 from azbenchlib.campaign.workloads.jobfile import JobFile
 from azbenchlib.core.errors import InputError
-from azbenchlib.core.units import NS_PER_US, fio_size_text
+from azbenchlib.core.units import MS_PER_S, NS_PER_US, fio_size_text
 from azbenchlib.formats import registry
 from azbenchlib.formats.source import Source
 from azbenchlib.model.unloaded_latency import MEDIAN
@@ -25,7 +25,6 @@ from azbenchlib.probing.runs import PATTERN_OF, ProbeRun, Shown
 
 Tables = dict[str, pd.DataFrame]
 _KINDS = ("lat", "clat")  # of latency, the first that there is
-_SAMPLE_S = 0.5  # that each of fio's own samples of IOPS covers (its default of iopsavgtime)
 # A pass ends where all was read, and the next one reads in another order.
 _ONE_PASS = {"time_based": "0", "randrepeat": "0"}
 
@@ -148,7 +147,8 @@ def _probe_shown(run: ProbeRun, output: Path, dilation: float = 1.0) -> Shown:
         raise InputError(f"{output}: tells no I/Os per second")
     length_s = float(rows["runtime_s"].max())
     spread = float((rows["iops_stddev"].astype(float) ** 2).sum() ** 0.5)
-    samples = max(1.0, length_s / _SAMPLE_S)
+    sample_s = log_interval_ms(length_s) / MS_PER_S  # also of fio's own samples, as seen with fio 3.33
+    samples = max(1.0, length_s / sample_s)
     return Shown(
         run=run,
         iops=iops * dilation,
@@ -156,18 +156,19 @@ def _probe_shown(run: ProbeRun, output: Path, dilation: float = 1.0) -> Shown:
         write_p50_us=_median_us(tables, "write", dilation),
         read_p50_error=_median_error(tables, "read"),
         write_p50_error=_median_error(tables, "write"),
-        error=0.0 if run.rate_iops else _beyond_counting(iops, spread) / iops / samples**0.5,
+        error=0.0 if run.rate_iops else _beyond_counting(iops, spread, sample_s) / iops / samples**0.5,
         seconds=length_s / dilation,
+        read_share=float(rows.loc[rows["ddir"] == "read", "iops"].sum()) / iops,
         direct=runs["ioengine"].eq(EMULATED_ENGINE).all() or bool(runs["direct"].eq(True).all()),
     )
 
 
-def _beyond_counting(iops: float, spread: float) -> float:
+def _beyond_counting(iops: float, spread: float, sample_s: float) -> float:
     """How far samples of a rate scatter beyond what counting single I/Os makes them.
 
     A sample of n I/Os scatters by √n of them, so one of 50 by 14 %: of a disk of 100 IOPS that tells nothing.
     """
-    return max(0.0, spread**2 - iops / _SAMPLE_S) ** 0.5
+    return max(0.0, spread**2 - iops / sample_s) ** 0.5
 
 
 @shown.register

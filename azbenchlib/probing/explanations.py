@@ -17,7 +17,7 @@ from azbenchlib.verdict.likelihoods import ANY_REMOTE, expected_latency
 
 # How likely each is before any run; our judgement.
 # A temp disk of a VM size is as likely as a disk with ReadWrite caching there, which may show the same.
-WHERE = {"remote": 0.5, "read_only": 0.1, "read_write": 0.16, "temp": 0.07, "nvme": 0.1, "nothing": 0.07}
+WHERE = {"remote": 0.5, "read_only": 0.1, "read_write": 0.15, "temp": 0.08, "nvme": 0.1, "nothing": 0.07}
 TIERED_SHARE, PROVISIONED_SHARES = 0.55, {"PremiumV2": 0.3, "UltraSSD": 0.15}  # of the remote disks
 SINGLE_SHARE = 0.7  # of the disks in tiers; stripes share the rest
 COPIED_SHARE = (

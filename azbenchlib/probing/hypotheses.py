@@ -87,7 +87,7 @@ _SKEW = Belief(low=-0.1, high=math.log(4), median=0.0, spread=0.4)
 # 0.42 %, seven shipped setups); busy machines and bare SSDs by several percent.
 _DEVIATION = Belief(low=math.log(2e-4), high=math.log(0.2), median=math.log(1.5e-3), spread=0.7)
 # Rates that no cap holds also stray by what the machine takes for an I/O, which is no part of the model:
-# those of an emulated NVMe at great depths by 20 %.
+# those of an emulated NVMe at great depths by 20 % and more.
 _LATENCY_DEVIATION = Belief(low=math.log(2e-4), high=math.log(0.5), median=math.log(3e-3), spread=1.2)
 
 BELIEFS: tuple[Belief, ...] = (

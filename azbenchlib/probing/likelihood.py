@@ -11,7 +11,7 @@ import numpy as np
 from azbenchlib.core.units import US_PER_S
 from azbenchlib.probing.forward import Loads, Predicted, predict
 from azbenchlib.probing.hypotheses import Floats, Hypotheses, Ints, Setting
-from azbenchlib.probing.runs import Shown
+from azbenchlib.probing.runs import ProbeRun, Shown
 
 # fio's figure of a run can be wrong by what was outstanding at its end; half of it, as one standard error.
 END_SHARE = 0.25
@@ -36,8 +36,7 @@ class ProbeEvidence:
 
     def __init__(self, shown: Sequence[Shown]) -> None:
         self.shown = tuple(shown)
-        runs = [replace(one.run, seconds=one.seconds or one.run.seconds) for one in shown]
-        self.loads = Loads.of(runs)
+        self.loads = Loads.of([_as_made(one) for one in shown])
         self.iops = np.array([one.iops for one in shown])
         self.log_iops = np.log(self.iops)
         self.own_error = np.array([one.error for one in shown])
@@ -65,6 +64,13 @@ class ProbeEvidence:
         for medians in self._medians:
             told[:, medians.which] += medians.log_likelihoods(disks, found)
         return told
+
+
+def _as_made(shown: Shown) -> ProbeRun:
+    """A run with what was made of it: where chance decides, 100 I/Os are 40 to 60 reads."""
+    run = shown.run
+    share = run.read_share if shown.read_share is None else shown.read_share
+    return replace(run, seconds=shown.seconds or run.seconds, read_share=share)
 
 
 @dataclass(frozen=True, kw_only=True)

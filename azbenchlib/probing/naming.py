@@ -3,8 +3,8 @@
 The chains of a probe stand for what runs tell of a disk of which nothing else is thought. A documented setup
 is as much likelier than such a disk as its own density, of the caps of the chains, is above theirs, on
 average over the chains (importance sampling). Where no run of a chain's disk is held by a cap, what counts is
-the chance that the cap is above what was reached. Where runs contradict each other, half of the probability
-is that of something else.
+the chance that the cap is above what was reached. Where a run that a cap holds contradicts the others, half
+of the probability is that of something else.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ ALIKE_NATS = math.log(10)  # of how likely the runs are: within that, nothing me
 EXACT, EXACT_SHARE = NormalDist(0.0, 0.004), 0.5
 SURE_MODEL = 0.999  # that reads and writes share caps, and I/Os are counted, as documents have it
 CAP_ORDER = (Setting.READ_IOPS, Setting.READ_BYTES_PER_S, Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
+ON_HOST = ("temp", "read_write")  # the host's SSD serves both, and of most VM sizes one limit holds both
+CAP_KEYS = tuple(setting.name.lower() for setting in CAP_ORDER)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +140,8 @@ def names(
     for one in explanations(places, believed.near, size_bytes):
         rows[_row(one)].append((one, one.share * fits.likelihood(one)))
     weights = sum(weight for some in rows.values() for _, weight in some)
-    unexplained = weights if portrait.contradictions else 0.0
+    cap_runs = {run for one in portrait.figures if one.key in CAP_KEYS for run in one.runs}
+    unexplained = weights if cap_runs & set(portrait.contradictions) else 0.0
     total = WHERE["nothing"] + unexplained + weights
     found = [(_named(some, total, portrait, size_bytes), some[0][0]) for some in rows.values()]
     likely = sorted(
@@ -158,6 +161,8 @@ def _row(one: Explanation) -> Hashable:
     """What setups have in common that are told as one: those of any chosen limits too."""
     if one.kind == "provisioned":
         return one.kind, one.disk
+    if one.kind in ON_HOST:
+        return ON_HOST, one.caps
     if any(one.free):
         return one.kind, one.disk, one.caps[one.free.index(0.0)], one.free
     return one.kind, one.caps, one.disk.count if one.disk else 0
@@ -244,9 +249,10 @@ class _Fits:
         """Of how caps are shared and I/Os counted."""
         if not self._of.is_steady:
             return 1.0
+        is_free = all(map(math.isinf, one.caps[2:]))  # then either way of sharing comes to the same
         disks, unit = self._of.disks, IO_UNITS.index(one.unit_bytes)
         before = np.where(disks.apart, APART_CHANCE, 1 - APART_CHANCE)
-        apart = np.where(disks.apart == one.apart, SURE_MODEL, 1 - SURE_MODEL) / before
+        apart = np.where(is_free | (disks.apart == one.apart), SURE_MODEL, 1 - SURE_MODEL) / before
         other = (1 - SURE_MODEL) / (len(IO_UNITS) - 1)
         sharing: Floats = apart * np.where(disks.unit == unit, SURE_MODEL, other) * len(IO_UNITS)
         return sharing
@@ -285,8 +291,8 @@ class _Fits:
             inside = (of.logs[:, i] <= top + FIRM.mean) & (of.logs[:, i] >= top - 1 / free)
             above = np.clip((top - of.bounds[:, i]) * free, 0.0, 1.0)
             return np.where(of.seen[:, i], np.where(inside, free * width, ROW_WRONG), above / flat_above)
-        if math.isinf(limit):
-            return np.where(of.seen[:, i], ROW_WRONG, 1 / flat_above)
+        if math.isinf(limit):  # what is not documented may be anything
+            return np.ones(len(of.logs))
         loose = loose_share(soft, self._runtime_s)
         far = FAR_SHARE["iops" if i % 2 == 0 else "bytes_per_s"] if soft else 0.0
         x, bound = of.logs[:, i] - math.log(limit), of.bounds[:, i] - math.log(limit)

@@ -20,7 +20,7 @@ from azbenchlib.probing.cache import CacheFound, CacheSeen
 from azbenchlib.probing.choice import Worth
 from azbenchlib.probing.drain import SMALLEST_BURST, Drain, DrainedCap, Interval
 from azbenchlib.probing.explanations import Explanation
-from azbenchlib.probing.naming import Named
+from azbenchlib.probing.naming import ON_HOST, Named
 from azbenchlib.probing.portrait import DEPTH_KEY, HARDLY, SURE, DiskFigure, Knowledge, Portrait
 from azbenchlib.probing.rounds import TOTAL_DEPTH, Rounds
 from azbenchlib.probing.stages import Stages
@@ -37,6 +37,7 @@ _TITLES = {  # of documented setups, by kind
     "read_only": "{disks} with ReadOnly caching on {sizes} ({caps})",
     "read_write": "a disk with ReadWrite caching on {sizes} ({caps})",
     "temp": "the temp disk of {sizes} ({caps})",
+    "on_host": "the temp disk of {temp}, or a disk with ReadWrite caching on {sizes} ({caps})",
     "nvme": "{devices} of {sizes} ({caps})",
 }
 _MOST_NAMES = 3  # of disks that have the same limits
@@ -329,7 +330,9 @@ def name_of(named: Named) -> str:
         return "nothing that is documented"
     count = setup.disk.count if setup.disk else 1
     several = f"{count} × " if count > 1 else ""
-    return _TITLES[setup.kind].format(
+    is_either = setup.kind in ON_HOST and named.disks and named.sizes
+    return _TITLES["on_host" if is_either else setup.kind].format(
+        temp=_sizes(named.disks),
         disks=several + _either(named.disks),
         devices=f"{count} local NVMe devices" if several else "a local NVMe device",
         sizes=_sizes(named.sizes or named.disks),
@@ -351,6 +354,8 @@ def _either(names: Sequence[str]) -> str:
 
 
 def _sizes(names: Sequence[str]) -> str:
+    if not names:
+        return ""
     more = len(names) - 1
     return names[0] + (f" and {more} more size{'s' if more > 1 else ''}" if more else "")
 

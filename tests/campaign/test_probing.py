@@ -327,9 +327,9 @@ def test_a_file_in_memory_is_not_taken_for_a_disk(tmp_path: Path) -> None:
         assert not session.shown and not any(Path(folder).iterdir()) and not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(("stddev", "error"), [(14.0, 0.0), (20.0, math.sqrt(200) / 100 / math.sqrt(20))])
+@pytest.mark.parametrize(("stddev", "error"), [(31.0, 0.0), (40.0, math.sqrt(600) / 100 / 10)])
 def test_a_slow_disk_scatters_by_what_it_is_counted_in(tmp_path: Path, stddev: float, error: float) -> None:
-    """At 100 IOPS, samples of 0.5 s have 50 I/Os, give or take 7: 14 IOPS. Twenty tell √20 times more."""
+    """At 100 IOPS, samples of 0.1 s have 10 I/Os, give or take √10. A hundred of them tell more."""
     output = ROOT / "datasets" / "premium-ssd-emulated-2026" / "raw" / "uncached" / "data" / "read-qd1.json"
     document = json.loads(output.read_text())
     document["jobs"][0]["read"] |= {"iops": 100.0, "iops_stddev": stddev, "runtime": 10_000}
