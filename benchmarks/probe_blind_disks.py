@@ -25,6 +25,7 @@ import numpy.typing as npt
 from probe_results import Outcome, Result
 from probe_results import count as count_disks
 
+from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB, MB, US_PER_S
 from azbenchlib.lab.engine import latency
 from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
@@ -41,6 +42,9 @@ NAME = "data"
 UNITS_BYTES = (16 * KIB, 64 * KIB, 256 * KIB, None)
 MOST_IOS = 15_000  # of a run: enough for a rate within 0.1 % and a median within 1 %
 MOST_PACED_IOS = 4_000
+MOST_CAPPED_IOS = 100_000  # ... of one that takes less than `LEAST_S` for these
+LEAST_S = 0.2
+TRIALS_S = (0.01, 0.1, 1.0, 10.0)
 SETTLES = 0.2  # share of a run that is left out: what a pause had saved up passes at once
 
 
@@ -56,20 +60,103 @@ class BlindDisk(Disk):
 
 
 @dataclass(kw_only=True)
-class Blind:
-    """An emulated disk and what is hidden of it."""
+class Emulated:
+    """A volume of an emulated VM that runs are made on, in emulated time."""
 
-    cap: Cap
-    unit_bytes: int | None
-    table: str
+    volume: str = NAME
+    working_set_bytes: int | None = None
     emulated_s: float = 0.0
     _machine: Machine = field(init=False)
     _now: float = field(default=0.0, init=False)
     _seeds: Iterator[int] = field(default_factory=lambda: count(1), init=False)
 
     def __post_init__(self) -> None:
+        self._machine = self.machine()
+
+    def machine(self) -> Machine:
+        """Full of credits and with an empty cache."""
+        raise NotImplementedError
+
+    def measure(self, run: ProbeRun) -> Shown:
+        """A run, in emulated time; short where it has I/Os enough."""
+        self._now += 1.0
+        return self._paced(run) if run.rate_iops else self._driven(run)
+
+    def _driven(self, run: ProbeRun) -> Shown:
+        job = SimulatedJob(
+            volume=self.volume,
+            queue_depth=run.depth,
+            bs_bytes=run.bs_bytes,
+            read_share=run.read_share,
+            working_set_bytes=self.working_set_bytes,
+        )
+        per_s = self._tried(job)
+        seconds = min(run.seconds, max(LEAST_S, MOST_IOS / per_s), MOST_CAPPED_IOS / per_s)
+        ios = simulate(self._machine, job, seconds, start=self._now, seed=next(self._seeds))
+        self._now += seconds + self._drained(run.depth, per_s)
+        self.emulated_s += seconds
+        settled = ios[ios["t_s"] > SETTLES * seconds]
+        if settled.empty:
+            raise InputError(f"no I/O of {run.title} ended")
+        took = {ddir: rows.to_numpy() for ddir, rows in settled.groupby("ddir")["lat_us"]}
+        length = (1 - SETTLES) * seconds
+        told = medians(took.get("read"), took.get("write"))
+        return Shown(run=run, iops=len(settled) / length, seconds=length, **told)
+
+    def _tried(self, job: SimulatedJob) -> float:
+        """I/Os per second, roughly: of as short a trial as shows some."""
+        seconds = 0.0
+        for seconds in TRIALS_S:
+            trial = simulate(self._machine, job, seconds, start=self._now, seed=next(self._seeds))
+            self._now += seconds
+            if len(trial) > 2 * job.queue_depth:
+                break
+        per_s = max(len(trial), 1) / seconds
+        self._now += self._drained(job.queue_depth, per_s)
+        return per_s
+
+    def _drained(self, depth: int, per_s: float) -> float:
+        """Seconds after which nothing is outstanding."""
+        return 1.0 + 2 * depth / per_s
+
+    def _paced(self, run: ProbeRun) -> Shown:
+        """One I/O after the other, when the rate has it due, or later where the one before took longer."""
+        took: dict[int, list[float]] = {READ: [], WRITE: []}
+        rng = np.random.default_rng(next(self._seeds))
+        start = self._now
+        ios = 0
+        while self._now < start + run.seconds and ios < MOST_PACED_IOS:
+            op = READ if rng.random() < run.read_share else WRITE
+            begun, ended = self._now, self._answered(op, run.bs_bytes)
+            took[op].append(ended - begun)
+            ios += 1
+            self._now = max(start + ios / run.rate_iops, ended)
+        length = self._now - start
+        self._now += 10
+        reads_us, writes_us = (np.array(took[op]) * US_PER_S for op in (READ, WRITE))
+        return Shown(run=run, iops=ios / length, seconds=length, **medians(reads_us, writes_us))
+
+    def _answered(self, op: int, size: int) -> float:
+        """The emulated time at which an I/O that begins now is done."""
+        done: list[float] = []
+        self._machine.submit(self.volume, op, 0, size, self._now, done.append)
+        while not done and (event := self._machine.next_event()) is not None:
+            self._machine.advance(event)
+        return done[0]
+
+
+@dataclass(kw_only=True)
+class Blind(Emulated):
+    """An emulated disk and what is hidden of it."""
+
+    cap: Cap
+    unit_bytes: int | None
+    table: str
+
+    def machine(self) -> Machine:
+        """A VM without limits that has the disk."""
         disk = BlindDisk(name=NAME, cap=self.cap, unit_bytes=self.unit_bytes)
-        self._machine = Machine(Setup(VM(), (disk,)), Options(latency={NAME: self.table}))
+        return Machine(Setup(VM(), (disk,)), Options(latency={NAME: self.table}))
 
     @classmethod
     def drawn(cls, rng: np.random.Generator) -> Blind:
@@ -96,60 +183,6 @@ class Blind:
         if what == "p50_us_4k":
             return quantile_us(self.table, way == "write", 50.0)
         return None
-
-    def measure(self, run: ProbeRun) -> Shown:
-        """A run, in emulated time; short where it has I/Os enough."""
-        self._now += 1.0
-        return self._paced(run) if run.rate_iops else self._driven(run)
-
-    def _driven(self, run: ProbeRun) -> Shown:
-        job = SimulatedJob(
-            volume=NAME, queue_depth=run.depth, bs_bytes=run.bs_bytes, read_share=run.read_share
-        )
-        trial = simulate(self._machine, job, 0.2, start=self._now, seed=next(self._seeds))
-        self._now += 0.2 + self._drained(run)
-        per_s = max(len(trial) / 0.2, run.depth, 1)
-        seconds = min(run.seconds, max(2.0, MOST_IOS / per_s))
-        ios = simulate(self._machine, job, seconds, start=self._now, seed=next(self._seeds))
-        self._now += seconds + self._drained(run)
-        self.emulated_s += seconds
-        settled = ios[ios["t_s"] > SETTLES * seconds]
-        took = {ddir: rows.to_numpy() for ddir, rows in settled.groupby("ddir")["lat_us"]}
-        length = (1 - SETTLES) * seconds
-        told = medians(took.get("read"), took.get("write"))
-        return Shown(run=run, iops=len(settled) / length, seconds=length, **told)
-
-    def _drained(self, run: ProbeRun) -> float:
-        """Seconds after which nothing is outstanding: the longest that all of a queue may take."""
-        slowest = min(value for value in (self.cap.iops, self.cap.write_iops) if value)
-        rate = min(value for value in (self.cap.bytes_per_s, self.cap.write_bytes_per_s) if value)
-        counted = math.ceil(run.bs_bytes / self.unit_bytes) if self.unit_bytes else 1
-        return 1.0 + run.depth * max(counted / slowest, run.bs_bytes / rate)
-
-    def _paced(self, run: ProbeRun) -> Shown:
-        """One I/O after the other, when the rate has it due, or later where the one before took longer."""
-        took: dict[int, list[float]] = {READ: [], WRITE: []}
-        rng = np.random.default_rng(next(self._seeds))
-        start = self._now
-        ios = 0
-        while self._now < start + run.seconds and ios < MOST_PACED_IOS:
-            op = READ if rng.random() < run.read_share else WRITE
-            begun, ended = self._now, self._answered(op, run.bs_bytes)
-            took[op].append(ended - begun)
-            ios += 1
-            self._now = max(start + ios / run.rate_iops, ended)
-        length = self._now - start
-        self._now += 10
-        reads_us, writes_us = (np.array(took[op]) * US_PER_S for op in (READ, WRITE))
-        return Shown(run=run, iops=ios / length, seconds=length, **medians(reads_us, writes_us))
-
-    def _answered(self, op: int, size: int) -> float:
-        """The emulated time at which an I/O that begins now is done."""
-        done: list[float] = []
-        self._machine.submit(NAME, op, 0, size, self._now, done.append)
-        while not done and (event := self._machine.next_event()) is not None:
-            self._machine.advance(event)
-        return done[0]
 
 
 def medians(reads_us: Latencies | None, writes_us: Latencies | None) -> dict[str, float | None]:

@@ -12,7 +12,6 @@ disk takes some 10 s of CPU, several times that with the fixed design.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,9 +20,10 @@ import numpy as np
 from probe_results import Outcome, Result, count
 
 from azbenchlib.core.units import KIB, MB, US_PER_S
-from azbenchlib.model.documented_limits import DocumentedLimits, documented
+from azbenchlib.model.documented_setups import DocumentedPlace, documented_places
 from azbenchlib.probing.hypotheses import IO_UNITS, SMALLEST_BYTES, Hypotheses, Setting, draw
-from azbenchlib.probing.naming import Named, names
+from azbenchlib.probing.likelihood import ProbeEvidence
+from azbenchlib.probing.naming import Believed, Named, names
 from azbenchlib.probing.portrait import Portrait
 from azbenchlib.probing.runs import PROBED_SIZES, ProbeRun
 from azbenchlib.probing.session import Probe
@@ -54,6 +54,7 @@ def hidden(rng: np.random.Generator) -> Hypotheses:
         Setting.READ_SKEW: np.exp(rng.uniform(0, 0.3)),
         Setting.WRITE_SKEW: np.exp(rng.uniform(0, 0.3)),
         Setting.DEVIATION: 0.0015 * np.exp(rng.normal(0, 0.5)),
+        Setting.LATENCY_DEVIATION: 0.0015 * np.exp(rng.normal(0, 0.5)),
     }
     for setting, value in values.items():
         disk.logs[0, setting] = np.log(value)
@@ -91,11 +92,11 @@ def outcomes(disk: Hypotheses, found: Portrait) -> tuple[Outcome, ...]:
     return tuple(told)
 
 
-def tier(rng: np.random.Generator, limits: DocumentedLimits) -> Hypotheses:
+def tier(rng: np.random.Generator, limits: DocumentedPlace) -> Hypotheses:
     """A documented disk, with latencies that scatter as those of its kind do."""
     disk = hidden(rng)
     disk.same[0], disk.apart[0] = True, False
-    disk.unit[0] = IO_UNITS.index(limits.unit_bytes or math.inf)
+    disk.unit[0] = IO_UNITS.index(limits.unit_bytes)
     disk.logs[0, Setting.READ_IOPS], disk.logs[0, Setting.READ_BYTES_PER_S] = np.log(
         [limits.iops, limits.bytes_per_s]
     )
@@ -107,8 +108,9 @@ def tier(rng: np.random.Generator, limits: DocumentedLimits) -> Hypotheses:
 
 def probed(seed: int) -> Result:
     rng = np.random.default_rng(seed)
-    documents = documented(DAY) if seed % TIER_EVERY == 0 else []
-    tiers = [one for one in documents if one.kind == "disk"]
+    tiers = []
+    if seed % TIER_EVERY == 0:
+        tiers = [one for one in documented_places(DAY).disks if (one.kind, one.count) == ("disk", 1)]
     limits = tiers[int(rng.integers(len(tiers)))] if tiers else None
     disk = tier(rng, limits) if limits else hidden(rng)
     answers = SimulatedDisk(disk, seed)
@@ -122,17 +124,23 @@ def probed(seed: int) -> Result:
         runs=len(session.shown),
         spent_s=session.spent_s,
         fixed_runs=None if seed % FIXED_EVERY else fixed_runs(disk, seed, len(found.open_figures)),
-        named=is_named(names(found, documents), limits) if limits else None,
+        named=is_named(named(session, found), limits) if limits else None,
         outcomes=outcomes(disk, found),
         unit_known=found.unit_bytes is not None,
         unit_wrong=found.unit_bytes not in (None, unit) or found.largest_single_bytes > unit,
     )
 
 
-def is_named(found: Sequence[Named], limits: DocumentedLimits) -> bool:
+def named(session: Probe, found: Portrait) -> list[Named]:
+    """What a probe takes a disk for."""
+    evidence = ProbeEvidence(session.shown)
+    return names(Believed.of(session.disks, evidence, found.steady), found, documented_places(DAY))
+
+
+def is_named(found: Sequence[Named], limits: DocumentedPlace) -> bool:
     """Whether the first name is this disk, or one that documents give the same limits."""
-    first = found[0].limits
-    return first is not None and (first.iops, first.bytes_per_s) == (limits.iops, limits.bytes_per_s)
+    first = found[0].setup
+    return first is not None and first.caps[:2] == limits.most
 
 
 def fixed_runs(disk: Hypotheses, seed: int, open_: int) -> int:

@@ -55,6 +55,7 @@ _RUNS = (
     TableColumn("nats", "Nats expected", _NATS),
 )
 _MOST_NAMED = 12
+_MOST_ALIKE = 3  # that are named with the best fit
 _RATIO_NOTE = "A ratio is measured ÷ documented."
 _NAT = "A nat is a unit of information: 0.69 nats halve the possibilities."
 _TEXTS = ("key", "property", "state", "unit", "runs")
@@ -217,9 +218,9 @@ def probe_lead(found: ProbeRecord) -> Sentence:
     if reads.format_map(named) == writes.format_map(named):
         templates = [f"Reads and writes reach {reads}."]
     if found.names:
-        best = found.names[0]
-        named |= {"best_fit": best.title, "probability": Figure(best.probability, AS_PROBABILITY)}
-        templates.append("The best fit is {best_fit}, with a probability of {probability}.")
+        template, best = _best_fit(found)
+        templates.append(template)
+        named |= best
     for one in found.credits:
         if one.burst and one.base:
             templates.append(bursts(one.quantity, one.burst.interval, one.base.interval))
@@ -228,6 +229,25 @@ def probe_lead(found: ProbeRecord) -> Sentence:
         templates.append(template)
         named |= cost
     return Sentence(" ".join(templates), named)
+
+
+def _best_fit(found: ProbeRecord) -> tuple[str, dict[str, Figure | str]]:
+    """What it is most probably, and what nothing that was measured tells from that."""
+    best, *others = found.names
+    template = "The best fit is {best_fit}, with a probability of {probability}"
+    named: dict[str, Figure | str] = {
+        "best_fit": best.title,
+        "probability": Figure(best.probability, AS_PROBABILITY),
+    }
+    alike = [one for one in others if one.alike]
+    if not alike:
+        return f"{template}.", named
+    titles = [one.title for one in alike[:_MOST_ALIKE]]
+    if len(alike) > _MOST_ALIKE:
+        titles.append(f"{len(alike) - _MOST_ALIKE} more below")
+    together = best.probability + sum(one.probability for one in alike)
+    named |= {"alike": ", or from ".join(titles), "together": Figure(together, AS_PROBABILITY)}
+    return f"{template}; nothing that was measured tells it from {{alike}} (together {{together}}).", named
 
 
 def _open_count(found: ProbeRecord) -> tuple[str, dict[str, Figure | str]]:

@@ -7,7 +7,7 @@ kill, the kept ones are read again in that order, which leads to the same choice
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,10 @@ from azbenchlib.core.units import S_PER_MIN
 from azbenchlib.dataset import manifest
 from azbenchlib.dataset.manifest import MANIFEST_FILE
 from azbenchlib.dataset.probed import PROBE_FILE
-from azbenchlib.model.documented_limits import documented
-from azbenchlib.probing.naming import names
+from azbenchlib.model.documented_setups import documented_places
+from azbenchlib.probing.fill import Fill
+from azbenchlib.probing.likelihood import ProbeEvidence
+from azbenchlib.probing.naming import Believed, names
 from azbenchlib.probing.portrait import Portrait
 from azbenchlib.probing.runs import candidates
 from azbenchlib.probing.session import Probe
@@ -48,16 +50,27 @@ DESIGN = "A probe: each run is the one that is expected to tell most per second 
 
 @dataclass(kw_only=True)
 class ProbeOrder(Order):
-    """The run that tells most is the next one; `in_memory`: whether no disk is behind what is probed.
+    """The run that tells most is the next one; `in_memory`: whether no disk is behind what is `named`.
 
-    `stages`: what is asked when that has ended, one after the other.
+    `fill`: what is read before it. `stages`: what is asked when that has ended, one after the other.
     """
 
     probe: Probe
     in_memory: Callable[[], bool]
+    named: str
+    fill: Fill | None = None
     stages: Sequence[ProbeStage] = ()
     _all: dict[str, Any] = field(default_factory=dict, init=False)  # what can be measured, by name
     _kept: list[Any] = field(default_factory=list, init=False)
+
+    def check(self) -> None:
+        """Refuse memory, as the mounts tell it."""
+        if self.in_memory():
+            raise InputError(
+                f"target '{self.named}': memory answers there, and no disk: its file system lies in "
+                "memory, or a loop device reaches its file through the page cache; name a directory on a "
+                "disk, or the device itself"
+            )
 
     def take_up(self, run: MeasurementRun[Any, Any]) -> None:
         """Learn from what is kept already."""
@@ -78,6 +91,9 @@ class ProbeOrder(Order):
 
     def each(self, run: MeasurementRun[Any, Any]) -> Iterator[tuple[Any, Any]]:
         """One after the other, as long as one is worth its time."""
+        while self.fill and (part := self.fill.next()):
+            run.tell(f"next: {part.title}")
+            yield from self._made(run, part.name)
         while chosen := self.probe.next():
             run.tell(f"next: {chosen.run.title} ({chosen.nats:.1f} nats expected)")
             yield from self._made(run, chosen.run.name)
@@ -96,13 +112,15 @@ class ProbeOrder(Order):
 
     def _learn(self, run: MeasurementRun[Any, Any], one: Any) -> None:
         name, output, slowly = one.workload.name, run.output(one), run.dilation(one)
+        if self.fill and (part := next((known for known in self.fill.runs() if known.name == name), None)):
+            self.fill.tell(shown(part, output, slowly))
+            return
         for stage in self.stages:
             if wanted := next((known for known in stage.runs() if known.name == name), None):
                 stage.tell(shown(wanted, output, slowly))
                 return
         wanted = next(known for known in self.probe.runs if known.name == name)
-        found = shown(wanted, output, slowly)
-        self.probe.tell(replace(found, direct=False) if self.in_memory() else found)
+        self.probe.tell(shown(wanted, output, slowly))
 
 
 def _place(order: Sequence[str], key: str) -> int:
@@ -116,18 +134,29 @@ def probe(
     progress: Progress = quiet,
     fresh: bool = False,
     stages: Sequence[ProbeStage] = (),
+    fill: Fill | None = None,
 ) -> Portrait:
     """Probe a disk into a dataset folder, in which an unfinished probe is taken up.
 
     The `session` knows what runs there are and how much time, and afterwards all that was found out. The
-    `stages` are what is asked after that, one after the other; each knows what it showed, afterwards.
+    `stages` are what is asked after that, one after the other; each knows what it showed, afterwards. The
+    `fill` is made before.
     `progress` and `fresh` are as for :func:`azbenchlib.campaign.run_loop.measure`, and so are faults;
     besides, an InputError is raised when the target cannot be probed.
     """
     later = [run for stage in stages for run in stage.runs()]
-    workloads = [workload(run, asked.size_bytes) for run in (*session.runs, *later)]
-    target = _target(asked, workloads, max([asked.seconds, *(run.seconds for run in later)]), progress)
-    order = ProbeOrder(probe=session, in_memory=target.answers_from_memory, stages=stages)
+    first = fill.runs() if fill else []
+    workloads = [workload(run, asked.size_bytes) for run in (*first, *session.runs, *later)]
+    # an emulated disk is driven for no longer than its runs at once
+    long = [asked.seconds, *(run.seconds for run in (*later, *(() if asked.target == "lab" else first)))]
+    target = _target(asked, workloads, max(long), progress)
+    order = ProbeOrder(
+        probe=session,
+        in_memory=target.answers_from_memory,
+        named=asked.directory or asked.target,
+        stages=stages,
+        fill=fill,
+    )
     measure(target, dataset, progress=progress, fresh=fresh, order=order, design=DESIGN)
     return session.portrait()
 
@@ -144,14 +173,16 @@ def probe_into(
     Without `dataset`, that is ``datasets/probe-TARGET``. `progress`, `fresh` and faults are as for
     :func:`probe`.
     """
-    limits = documented(terms.as_of or date.today().isoformat())  # a wrong day is told before all runs
+    places = documented_places(terms.as_of or date.today().isoformat())  # a wrong day is told before all runs
     folder = dataset or Path("datasets") / dataset_name(asked.target)
     stages = terms.stages_of(asked)
     session = Probe(runs=candidates(asked.seconds), most_runs=terms.runs, most_s=terms.minutes * S_PER_MIN)
     if stages.drain:
         progress(0, terms.runs, drain_cost(stages.drain))
-    portrait = probe(asked, folder, session, progress, fresh, stages.all_)
-    named = names(portrait, limits, disk_bytes(asked.target, folder), asked.seconds)
+    asked, fill = terms.filled(asked)
+    portrait = probe(asked, folder, session, progress, fresh, stages.all_, fill)
+    believed = Believed.of(session.disks, ProbeEvidence(session.shown), portrait.steady)
+    named = names(believed, portrait, places, disk_bytes(asked.target, folder), asked.seconds)
     keep(folder, document(session, portrait, named, stages))
     return folder
 

@@ -30,6 +30,9 @@ class Order:
     Where each run decides about the next, a class of its own says so.
     """
 
+    def check(self) -> None:
+        """Refuse what need not be measured, once the target is known and before anything is kept."""
+
     def take_up(self, run: MeasurementRun[Any, Any]) -> None:
         """Look at what is kept already; also where nothing is left to be measured."""
 
@@ -107,6 +110,7 @@ def measure(
     heard = unheard(progress) if target.goes_on_unheard else progress
     asked = target.make_plan(dataset)
     with target.exclusively(dataset, asked, fresh, heard) as interrupts:
+        order.check()
         folder, todo, resumed = plan.workspace(dataset, asked, fresh)
         run = MeasurementRun(
             folder=folder,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from azbenchlib.core import stated_values
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB
 from azbenchlib.model import Setup, notation
+from azbenchlib.probing.fill import EMULATED_BYTES, EMULATED_PARTS, Fill
 from azbenchlib.probing.stages import FILL_S, Stages
 
 AZURE_TARGET, LAB_TARGET = "azure", "lab"
@@ -73,6 +74,19 @@ class ProbeTerms:
             # an emulated disk is driven no longer than that at once
             fill_s=asked.seconds if asked.target == LAB_TARGET else FILL_S,
         )
+
+    def filled(self, asked: ProbeRequest) -> tuple[ProbeRequest, Fill | None]:
+        """What is probed, and how all of its data is read before.
+
+        None in Azure, where runs are dear, and of an emulated disk without host caching, which has no cache.
+        """
+        if asked.target != LAB_TARGET:
+            return asked, None if asked.target == AZURE_TARGET else Fill(size_bytes=asked.size_bytes)
+        if asked.setup is None or all(disk.caching == "None" for disk in asked.setup.disks):
+            return asked, None
+        if not self.cache:
+            asked = replace(asked, size_bytes=min(asked.size_bytes, EMULATED_BYTES))
+        return asked, Fill(size_bytes=asked.size_bytes, parts=EMULATED_PARTS)
 
 
 def stated_request(

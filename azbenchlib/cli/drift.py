@@ -69,7 +69,7 @@ def _limits(record: ProbeRecord, caps: list[Cap95], name: str, probed: str) -> D
 
     kind = None
     if not name:
-        sure = [one for one in record.names if one.name and one.probability >= LEAST_SURE]
+        sure = [one for one in record.names if one.is_single and one.probability >= LEAST_SURE]
         if not sure:
             raise InputError(
                 f"{probed}: no documented disk fits it well enough; say what it is with --documented-as"

@@ -24,6 +24,18 @@ Positive = Annotated[float, Field(gt=0, le=_MOST)]
 NotNegative = Annotated[float, Field(ge=0, le=_MOST)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(gt=0, le=int(_MOST))]
+NameKind = Literal[
+    "disk",
+    "burst",
+    "provisioned",
+    "vm",
+    "vm_burst",
+    "disk_and_vm",
+    "read_only",
+    "read_write",
+    "temp",
+    "nvme",
+]
 Direction = Literal["read", "write"]
 
 
@@ -79,12 +91,19 @@ class ProbedName(_Record):
 
     name: str | None
     title: Annotated[str, Field(min_length=1)]
-    kind: Literal["disk", "burst", "provisioned", "vm"] | None
+    kind: NameKind | None
+    count: Count | None = None
     iops: Positive | None
     bytes_per_s: Positive | None
     probability: Share
+    alike: bool = False
     measured_per_documented_iops: Positive | None = None
     measured_per_documented_bytes_per_s: Positive | None = None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one disk, or the limits of a VM alone: nothing that was put together."""
+        return self.kind in ("disk", "burst", "vm") and (self.count or 1) == 1
 
 
 class Unlearnt(_Record):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from azbenchlib.probing.forward import Loads, predict
-from azbenchlib.probing.hypotheses import Floats, Hypotheses, Setting
+from azbenchlib.probing.hypotheses import Floats, Hypotheses
 from azbenchlib.probing.likelihood import UNHELD_BELOW, p50_variance, rate_variance
 from azbenchlib.probing.runs import ProbeRun
 
@@ -53,10 +53,9 @@ def worths(disks: Hypotheses, runs: Sequence[ProbeRun]) -> list[Worth]:
     some = disks[np.linspace(0, len(disks) - 1, min(SAMPLE, len(disks))).astype(int)]
     loads = Loads.of(runs)
     found = predict(some, loads)
-    deviation = np.exp(some.logs[:, Setting.DEVIATION])[:, None]
     rates = np.log(found.iops)
     wanted = np.where(found.unheld < found.cap, LATENCY_WANTED, CAP_WANTED)
-    variance = rate_variance(loads, found, deviation) + wanted**2
+    variance = rate_variance(some, loads, found) + wanted**2
     held = found.unheld >= UNHELD_BELOW * found.cap
     told = [(rates, variance, np.ones(len(runs), dtype=bool))]
     for write, p50_us, share in (

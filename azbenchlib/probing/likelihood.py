@@ -11,7 +11,7 @@ import numpy as np
 from azbenchlib.core.units import US_PER_S
 from azbenchlib.probing.forward import Loads, Predicted, predict
 from azbenchlib.probing.hypotheses import Floats, Hypotheses, Ints, Setting
-from azbenchlib.probing.runs import Shown
+from azbenchlib.probing.runs import ProbeRun, Shown
 
 # fio's figure of a run can be wrong by what was outstanding at its end; half of it, as one standard error.
 END_SHARE = 0.25
@@ -36,8 +36,7 @@ class ProbeEvidence:
 
     def __init__(self, shown: Sequence[Shown]) -> None:
         self.shown = tuple(shown)
-        runs = [replace(one.run, seconds=one.seconds or one.run.seconds) for one in shown]
-        self.loads = Loads.of(runs)
+        self.loads = Loads.of([_as_made(one) for one in shown])
         self.iops = np.array([one.iops for one in shown])
         self.log_iops = np.log(self.iops)
         self.own_error = np.array([one.error for one in shown])
@@ -59,13 +58,19 @@ class ProbeEvidence:
     def log_likelihoods(self, disks: Hypotheses) -> Floats:
         """Of each run, if it is each of some disks, shape (n, m)."""
         found = self.predict(disks)
-        deviation = np.exp(disks.logs[:, Setting.DEVIATION])[:, None]
-        variance = rate_variance(self.loads, found, deviation) + self.own_error[None, :] ** 2
+        variance = rate_variance(disks, self.loads, found) + self.own_error[None, :] ** 2
         z2 = (self.log_iops[None, :] - np.log(found.iops)) ** 2 / variance
         told: Floats = -0.5 * (z2 + np.log(2 * math.pi * variance))
         for medians in self._medians:
             told[:, medians.which] += medians.log_likelihoods(disks, found)
         return told
+
+
+def _as_made(shown: Shown) -> ProbeRun:
+    """A run with what was made of it: where chance decides, 100 I/Os are 40 to 60 reads."""
+    run = shown.run
+    share = run.read_share if shown.read_share is None else shown.read_share
+    return replace(run, seconds=shown.seconds or run.seconds, read_share=share)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,9 +108,11 @@ class _Medians:
         waits = found.unheld >= UNHELD_BELOW * found.cap
         runs = np.flatnonzero(waits.any(axis=0))
         free, log_us, waits = free[:, runs], self.log_us[None, runs], waits[:, runs]
-        # Anywhere between what the disk alone takes and somewhat more than the mean. Where they wait, medians
-        # are near the mean whatever the disk alone takes, so no range of these is likelier for being narrow.
-        most = np.log(self.loads.depth[None, runs] * US_PER_S / found.iops[:, runs]) + 0.1
+        # Anywhere between what the disk alone takes and somewhat more than the mean, or all of the waiting
+        # where only one direction waits. Where they wait, medians are near the mean whatever the disk alone
+        # takes, so no range of these is likelier for being narrow.
+        share = 1 - self.loads.read_share[runs] if self.write else self.loads.read_share[runs]
+        most = np.log(self.loads.depth[runs] * US_PER_S / share[None, :] / found.iops[:, runs]) + 0.1
         outside = np.maximum(0, free - log_us) + np.maximum(0, log_us - np.maximum(most, free + 0.3))
         held = -0.5 * (outside / 0.05) ** 2
         told[:, runs] = np.where(waits, np.logaddexp(told[:, runs], held) - LN_2, told[:, runs])
@@ -125,7 +132,7 @@ def p50_variance(
     ios = np.maximum(1.0, found.iops * (loads.seconds * share)[None, :])
     log_skew = disks.logs[:, Setting.WRITE_SKEW if write else Setting.READ_SKEW]
     own = 2 * np.maximum(LEAST_LOG_SKEW, log_skew)[:, None]
-    deviation = np.exp(disks.logs[:, Setting.DEVIATION])[:, None]
+    deviation = np.exp(disks.logs[:, Setting.LATENCY_DEVIATION])[:, None]
     sampled = math.pi / 2 * own / ios
     if own_error is not None:
         sampled = np.where(np.isnan(own_error), sampled, own_error**2)
@@ -133,11 +140,13 @@ def p50_variance(
     return variance
 
 
-def rate_variance(loads: Loads, found: Predicted, deviation: Floats) -> Floats:
+def rate_variance(disks: Hypotheses, loads: Loads, found: Predicted) -> Floats:
     """Variance of the logarithm of a rate, shape (n, m).
 
     Of what strays from the model, the I/Os outstanding at the end, whole I/Os, and the knee.
     """
+    strays = np.exp(disks.logs[:, (Setting.DEVIATION, Setting.LATENCY_DEVIATION)])
+    deviation = np.where(found.unheld < found.cap, strays[:, 1:], strays[:, :1])
     ios = found.iops * loads.seconds[None, :]
     end = END_SHARE * loads.depth[None, :] / ios
     distance = np.log(found.unheld / found.cap) / KNEE_WIDTH

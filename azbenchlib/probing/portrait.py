@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -11,8 +11,17 @@ import numpy as np
 from azbenchlib.core.units import KIB, MIB, US_PER_S
 from azbenchlib.probing.choice import Worth
 from azbenchlib.probing.forward import Predicted, counted, median_us
-from azbenchlib.probing.hypotheses import IO_UNITS, SMALLEST_BYTES, Bools, Floats, Hypotheses, Setting
-from azbenchlib.probing.likelihood import ProbeEvidence
+from azbenchlib.probing.hypotheses import (
+    BELIEFS,
+    IO_UNITS,
+    SMALLEST_BYTES,
+    Bools,
+    Floats,
+    Hypotheses,
+    Setting,
+)
+from azbenchlib.probing.likelihood import ProbeEvidence, rate_variance
+from azbenchlib.probing.runs import Shown
 
 SURE, HARDLY = 0.95, 0.05
 INTERVAL = (0.025, 0.5, 0.975)
@@ -132,11 +141,13 @@ class Portrait:
 def portrait(disks: Hypotheses, evidence: ProbeEvidence, next_run: Worth | None = None) -> Portrait:
     """What disks that explain the evidence have in common."""
     found = evidence.predict(disks)
-    held = {key: _binds(disks, evidence, found, setting) for key, setting in CAPS}
+    held = {key: binds(disks, evidence, found, setting) for key, setting in CAPS}
     figures = [_cap(disks, evidence, key, setting, held[key]) for key, setting in CAPS]
     for way in ("read", "write"):
         figures += _latencies(disks, evidence, found, way)
         figures.append(_depth(disks, evidence, way, held[f"{way}_iops"]))
+    against = _against(disks, evidence, found)
+    figures = [_widened(figure, evidence, against) for figure in figures]
     units = {size: float(np.mean(disks.unit == i)) for i, size in enumerate(IO_UNITS)}
     return Portrait(
         figures=tuple(figures),
@@ -145,7 +156,7 @@ def portrait(disks: Hypotheses, evidence: ProbeEvidence, next_run: Worth | None 
         same=float(disks.same.mean()),
         apart=float(disks.apart.mean()),
         deviation=_known("deviation", np.exp(disks.logs[:, Setting.DEVIATION]), (), np.inf),
-        contradictions=_contradictions(evidence, found),
+        contradictions=tuple(against),
         run_error=float(np.median(evidence.own_error)),
         buffered=not all(one.direct for one in evidence.shown),
         next_run=next_run,
@@ -161,9 +172,10 @@ def _largest_single(units: dict[float, float]) -> float:
     return max(units)
 
 
-def _binds(disks: Hypotheses, evidence: ProbeEvidence, found: Predicted, setting: Setting) -> Bools:
-    """Whether a cap decides the rate of each run if it is each of the disks, shape (n, m): a higher one would
-    raise it.
+def binds(disks: Hypotheses, evidence: ProbeEvidence, found: Predicted, setting: Setting) -> Bools:
+    """Whether a cap decides the rate of each run if it is each of the disks, shape (n, m).
+
+    A higher one would raise it.
     """
     higher = disks.copy()
     of_reads = Setting(setting - 1) if setting.name.startswith("WRITE") else setting
@@ -227,8 +239,41 @@ def _names(evidence: ProbeEvidence, which: Bools) -> tuple[str, ...]:
     return tuple(one.run.name for one, wanted in zip(evidence.shown, which, strict=True) if wanted)
 
 
-def _contradictions(evidence: ProbeEvidence, found: Predicted) -> tuple[str, ...]:
-    expected = np.median(np.log(found.iops), axis=0)
-    asked = np.isfinite(evidence.loads.rate_iops)
-    most = np.maximum(STRAYS, OWN_ERRORS * evidence.own_error)
-    return _names(evidence, (np.abs(evidence.log_iops - expected) > most) & ~asked)
+def _against(disks: Hypotheses, evidence: ProbeEvidence, found: Predicted) -> dict[str, float]:
+    """Runs that contradict what explains the others: by their names, measured ÷ expected.
+
+    None of a pace, and none that is within what counting its I/Os, and its own samples, leave open.
+    """
+    exact = disks.copy()
+    exact.logs[:, Setting.DEVIATION] = BELIEFS[Setting.DEVIATION].low
+    variance = np.median(rate_variance(exact, evidence.loads, found), axis=0) + evidence.own_error**2
+    away = evidence.log_iops - np.median(np.log(found.iops), axis=0)
+    strays = np.abs(away) > np.maximum(STRAYS, OWN_ERRORS * np.sqrt(variance))
+    wrong = strays & np.isinf(evidence.loads.rate_iops)
+    return {evidence.shown[i].run.name: float(np.exp(away[i])) for i in np.flatnonzero(wrong)}
+
+
+def _widened(figure: DiskFigure, evidence: ProbeEvidence, against: dict[str, float]) -> DiskFigure:
+    """A figure whose interval also holds what the runs imply that contradict it; it is open then."""
+    if figure.state is Knowledge.ABOVE:  # nothing but what was reached
+        return figure
+    write = figure.key.startswith("write")
+    ratios = [ratio for name, ratio in against.items() if name in figure.runs]
+    if "p50" in figure.key:
+        ratios = [1 / ratio for ratio in ratios]
+    low = min([figure.low, *(figure.low * ratio for ratio in ratios)])
+    high = max([figure.high, *(figure.high * ratio for ratio in ratios)])
+    most = max(
+        (_passed(one, figure.key, write) for one in evidence.shown if one.run.name in against), default=0.0
+    )
+    if not ratios and most <= high * (1 + STRAYS):
+        return figure
+    return replace(figure, state=Knowledge.OPEN, low=low, high=max(high, most))
+
+
+def _passed(shown: Shown, key: str, write: bool) -> float:
+    """What a run let pass of what a cap limits, at least."""
+    share = 1 - shown.run.read_share if write else shown.run.read_share
+    if key.endswith("_bytes_per_s"):
+        return share * shown.iops * shown.run.bs_bytes
+    return share * shown.iops if key.endswith("_iops") else 0.0

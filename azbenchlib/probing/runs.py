@@ -95,6 +95,8 @@ class Shown:
         Standard error of `iops` that its own samples tell, relative to it; 0 where they do not.
     seconds : float, optional
         How long it was measured; None: as long as was asked for.
+    read_share : float, optional
+        Share of reads among the I/Os that were made, which chance decides; None: as the load asks for.
     direct : bool
         Whether the page cache was bypassed, and it is no file in memory.
     """
@@ -107,4 +109,5 @@ class Shown:
     write_p50_error: float | None = None
     error: float = 0.0
     seconds: float | None = None
+    read_share: float | None = None
     direct: bool = True

@@ -33,10 +33,10 @@ class SimulatedDisk:
         loads = Loads.of([run])
         found = predict(self.settings, loads)
         iops, unheld, cap = (float(values[0, 0]) for values in (found.iops, found.unheld, found.cap))
-        deviation = float(np.exp(self.settings.logs[0, Setting.DEVIATION]))
+        held, free = np.exp(self.settings.logs[0, [Setting.DEVIATION, Setting.LATENCY_DEVIATION]])
         ratio = np.log(unheld / cap)
         iops *= 1 - KNEE_LOSS * np.exp(-0.5 * (ratio / 0.1) ** 2)
-        noise = deviation if unheld >= cap else np.hypot(deviation, 0.3 / np.sqrt(iops * run.seconds))
+        noise = held if unheld >= cap else np.hypot(free, 0.3 / np.sqrt(iops * run.seconds))
         measured = iops * np.exp(self._rng.normal(0, noise))
         measured = max(1, round(measured * run.seconds)) / run.seconds
         waiting_us = run.depth / measured * 1e6
@@ -63,5 +63,5 @@ class SimulatedDisk:
         drawn = np.exp(self._rng.normal(0, np.sqrt(2 * log_skew), min(ios, MOST_DRAWN)))
         error, less = median_error(drawn), np.sqrt(drawn.size / ios)
         strays = less * np.log(np.median(drawn))
-        strays += self._rng.normal(0, np.hypot(P50_ERROR, np.exp(logs[Setting.DEVIATION])))
+        strays += self._rng.normal(0, np.hypot(P50_ERROR, np.exp(logs[Setting.LATENCY_DEVIATION])))
         return float(true_us * np.exp(strays)), None if error is None else float(error * less)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from azbenchlib.azure import disk_kinds
 from azbenchlib.core.units import (
     KIB,
     S_PER_MIN,
@@ -18,13 +19,28 @@ from azbenchlib.model.credits import BURST_S
 from azbenchlib.probing.cache import CacheFound, CacheSeen
 from azbenchlib.probing.choice import Worth
 from azbenchlib.probing.drain import SMALLEST_BURST, Drain, DrainedCap, Interval
-from azbenchlib.probing.naming import Named
+from azbenchlib.probing.explanations import Explanation
+from azbenchlib.probing.naming import ON_HOST, Named
 from azbenchlib.probing.portrait import DEPTH_KEY, HARDLY, SURE, DiskFigure, Knowledge, Portrait
 from azbenchlib.probing.rounds import TOTAL_DEPTH, Rounds
 from azbenchlib.probing.stages import Stages
 
 NO_STAGES = Stages()
 WAYS = {"read": "Reads", "write": "Writes"}
+_TITLES = {  # of documented setups, by kind
+    "disk": "{disks} ({caps})",
+    "burst": "{disks} {burst} ({caps})",
+    "provisioned": "{disks}, provisioned so",
+    "vm": "the uncached limits of {sizes} ({caps})",
+    "vm_burst": "the uncached limits of {sizes} {burst} ({caps})",
+    "disk_and_vm": "{disks} behind the uncached limits of {sizes} ({caps})",
+    "read_only": "{disks} with ReadOnly caching on {sizes} ({caps})",
+    "read_write": "a disk with ReadWrite caching on {sizes} ({caps})",
+    "temp": "the temp disk of {sizes} ({caps})",
+    "on_host": "the temp disk of {temp}, or a disk with ReadWrite caching on {sizes} ({caps})",
+    "nvme": "{devices} of {sizes} ({caps})",
+}
+_MOST_NAMES = 3  # of disks that have the same limits
 _CAP_NAMES = {"iops": "IOPS", "bytes_per_s": "MB/s"}
 
 
@@ -87,16 +103,22 @@ def sentences(portrait: Portrait) -> Iterator[str]:
     else:
         deviation = portrait.deviation.value or 0.0
         within = portrait.run_error > deviation
+        stray = _percent(max(deviation, portrait.run_error))
+        what = (
+            f"Rates stray by {stray} within a run: this machine or the disk was busy"
+            if within
+            else f"Rates stray by {stray} from what explains them best: this machine or the disk was busy, a "
+            "cache or burst credits changed from run to run"
+        )
         yield (
-            f"Rates stray by {_percent(max(deviation, portrait.run_error))} "
-            f"{'within a run' if within else 'from what explains them best'}: this machine or the disk was "
-            "busy, or the disk is none of steady caps and latencies. The intervals are wide for it, and "
+            f"{what}, or the disk is none of steady caps and latencies. The intervals are wide for it, and "
             "neither how caps are shared nor how large I/Os are counted can be told; probe again when "
             "nothing else runs."
         )
     if portrait.contradictions:
         yield (
-            f"Nothing that explains the other runs explains {_runs(portrait.contradictions)} (contradiction)."
+            f"Nothing that explains the other runs explains {_runs(portrait.contradictions)} "
+            "(contradiction): figures that rest on these are open, and their intervals hold what these imply."
         )
 
 
@@ -302,20 +324,55 @@ def _more_minutes(next_run: Worth | None, count: int) -> float | None:
 
 
 def name_of(named: Named) -> str:
-    """What a documented disk is called for people."""
-    limits = named.limits
-    if limits is None:
+    """What documented setups of the same caps are called for people."""
+    setup = named.setup
+    if setup is None:
         return "nothing that is documented"
-    caps = f"{format_count(limits.iops)} IOPS, {format_mbps(limits.bytes_per_s)} MB/s"
-    match limits.kind:
-        case "burst":
-            return f"{limits.name} while it bursts ({caps})"
-        case "provisioned":
-            return f"{limits.name}, provisioned so"
-        case "vm":
-            more = f" and {limits.also} more sizes" if limits.also else ""
-            return f"the uncached limits of {limits.name}{more} ({caps})"
-    return f"{limits.name} ({caps})"
+    count = setup.disk.count if setup.disk else 1
+    several = f"{count} × " if count > 1 else ""
+    is_either = setup.kind in ON_HOST and named.disks and named.sizes
+    return _TITLES["on_host" if is_either else setup.kind].format(
+        temp=_sizes(named.disks),
+        disks=several + _either(named.disks),
+        devices=f"{count} local NVMe devices" if several else "a local NVMe device",
+        sizes=_sizes(named.sizes or named.disks),
+        burst="while they burst" if several else "while it bursts",
+        caps=_caps_of(setup),
+    )
+
+
+def _either(names: Sequence[str]) -> str:
+    """Names of disks that have the same limits, kind by kind, the likeliest first: P40 or P50, E1 to E50."""
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        kinds.setdefault(name[:1], []).append(name)
+    parts = []
+    for some in kinds.values():
+        own = sorted(some, key=disk_kinds.tier_number)
+        parts.append(f"{own[0]} to {own[-1]}" if len(own) > _MOST_NAMES else " or ".join(own))
+    return " or ".join(parts)
+
+
+def _sizes(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    more = len(names) - 1
+    return names[0] + (f" and {more} more size{'s' if more > 1 else ''}" if more else "")
+
+
+def _caps_of(setup: Explanation) -> str:
+    """The caps of a setup, those of writes where they differ; what may be chosen is left out."""
+    reads, writes = (
+        ", ".join(
+            amount(key, cap)
+            for key, cap, free in zip(("iops", "bytes_per_s"), caps, setup.free, strict=True)
+            if math.isfinite(cap) and not free
+        )
+        for caps in (setup.caps[:2], setup.caps[2:])
+    )
+    if setup.same or reads == writes:
+        return reads
+    return f"reads {reads}; writes {writes}" if writes else f"reads {reads}"
 
 
 def _percent(share: float) -> str:

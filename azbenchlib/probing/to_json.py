@@ -142,17 +142,26 @@ def _figure(figure: DiskFigure) -> dict[str, Any]:
 
 
 def _named(named: Named) -> dict[str, Any]:
-    limits = named.limits
+    setup = named.setup
     told = {
         "title": name_of(named),
         "probability": named.probability,
+        "alike": named.alike,
         "measured_per_documented_iops": named.iops_ratio,
         "measured_per_documented_bytes_per_s": named.bytes_ratio,
     }
-    if limits is None:
+    if setup is None:
         return {"name": None, "kind": None, "iops": None, "bytes_per_s": None, **told}
-    caps = {"iops": limits.iops, "bytes_per_s": limits.bytes_per_s}
-    return {"name": limits.name, "kind": limits.kind, **caps, **told}
+    caps = dict(zip(("iops", "bytes_per_s", "write_iops", "write_bytes_per_s"), setup.caps, strict=True))
+    return {
+        "name": (named.disks or named.sizes)[0],
+        "kind": setup.kind,
+        "disks": list(named.disks),
+        "count": setup.disk.count if setup.disk else None,
+        "sizes": list(named.sizes),
+        **{key: _finite(cap) for key, cap in caps.items()},
+        **told,
+    }
 
 
 def _finite(value: float) -> float | None:

@@ -22,7 +22,7 @@ FIRM = NormalDist(math.log(1.016), 0.016)
 LOOSE = NormalDist(math.log(1.06), 0.05)
 LOOSE_SHARE = {"soft": 0.5, "short": 0.15, "not known": 0.08, "long": 0.03}
 # Standard disks reach up to 1.7 times their MB/s, and hardly ever as much above their IOPS.
-FAR_SHARE, _FAR = {"bytes_per_s": 0.12, "iops": 0.02}, (math.log(1.05), math.log(1.75))
+FAR_SHARE, FAR_ABOVE = {"bytes_per_s": 0.12, "iops": 0.02}, (math.log(1.05), math.log(1.75))
 # A short run that has no ramp time counts its start: at the end of 20 s, 0.93 to 0.965 of burst limits.
 RAMPING = NormalDist(math.log(0.95), 0.02)
 RAMPING_SHARE = {"burst": 0.2, "base": 0.03, "long": 0.005}
@@ -84,7 +84,7 @@ def bound(use: float, loose: float, quantity: str = "iops", ramping: float = 0.0
     x = math.log(use)
     far = _far_share(loose, quantity)
     parts = (1 - loose) * FIRM.pdf(x) + loose * LOOSE.pdf(x)
-    beyond_it = far / (_FAR[1] - _FAR[0]) if _FAR[0] <= x <= _FAR[1] else 0.0
+    beyond_it = far / (FAR_ABOVE[1] - FAR_ABOVE[0]) if FAR_ABOVE[0] <= x <= FAR_ABOVE[1] else 0.0
     return (1 - ramping) * ((1 - far) * parts + beyond_it) + ramping * RAMPING.pdf(x)
 
 
@@ -118,7 +118,7 @@ def holds(use: float, loose: float, quantity: str = "iops") -> float:
     x = math.log(use)
     far = _far_share(loose, quantity)
     parts = (1 - loose) * _above(FIRM, x) + loose * _above(LOOSE, x)
-    left = min(1.0, max(0.0, (_FAR[1] - x) / (_FAR[1] - _FAR[0])))
+    left = min(1.0, max(0.0, (FAR_ABOVE[1] - x) / (FAR_ABOVE[1] - FAR_ABOVE[0])))
     return ROW_WRONG + (1 - ROW_WRONG) * ((1 - far) * parts + far * left)
 
 

@@ -65,6 +65,20 @@ def test_json_is_what_was_kept_and_a_row_is_a_property_in_base_units(tmp_path: P
     )
 
 
+def test_the_lead_says_what_nothing_measured_tells_apart(tmp_path: Path) -> None:
+    p30, none = record()["names"]
+    other = p30 | {"kind": "provisioned", "probability": 0.09, "alike": True}
+    alike = [other | {"name": name, "title": f"{name}, provisioned so"} for name in ("PremiumV2", "UltraSSD")]
+    more = [other | {"title": f"{n} × P15"} for n in (2, 3, 4)]
+    said = answer(tmp_path, names=[p30 | {"probability": 0.6}, *alike, none]).to_text(200)
+    assert bare(
+        "with a probability of 60 %; nothing that was measured tells it from PremiumV2, provisioned so, or "
+        "from UltraSSD, provisioned so (together 78 %)."
+    ) in bare(said)
+    said = answer(tmp_path, names=[p30, *alike, *more]).to_text(200)
+    assert bare("or from 2 × P15, or from 2 more below") in bare(said)
+
+
 def test_each_figure_has_its_interval_and_the_day(tmp_path: Path) -> None:
     known = answer(tmp_path).figures.drop_duplicates("name").set_index("name")
     of_cap = [known.loc[f"Reads, MB/s cap: {what}", "value"] for what in ("Value", "low", "high")]

@@ -309,7 +309,8 @@ def test_a_real_loop_device_through_the_page_cache_is_not_taken_for_a_disk(tmp_p
         pytest.skip(f"no loop device can be made here: {made.stderr.strip()}")
     device = made.stdout.strip()
     try:
-        assert probing.probe(request(device), tmp_path / "out", probe_of(1)).buffered
+        with pytest.raises(InputError, match="memory answers there, and no disk"):
+            probing.probe(request(device), tmp_path / "out", probe_of(1))
     finally:
         subprocess.run(["losetup", "--detach", device], check=True)
 
@@ -319,8 +320,22 @@ def test_a_file_in_memory_is_not_taken_for_a_disk(tmp_path: Path) -> None:
     memory = Path("/dev/shm")  # noqa: S108  a place in memory is what is wanted
     if not memory.is_dir() or host.mount_of(memory).fstype not in host.MEMORY_FILE_SYSTEMS:
         pytest.skip("no file system in memory")
+    session = probe_of(1)
     with tempfile.TemporaryDirectory(dir=memory) as folder:
-        assert probing.probe(request(folder), tmp_path / "out", probe_of(1)).buffered
+        with pytest.raises(InputError, match="memory answers there, and no disk"):
+            probing.probe(request(folder), tmp_path / "out", session)
+        assert not session.shown and not any(Path(folder).iterdir()) and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("stddev", "error"), [(31.0, 0.0), (40.0, math.sqrt(600) / 100 / 10)])
+def test_a_slow_disk_scatters_by_what_it_is_counted_in(tmp_path: Path, stddev: float, error: float) -> None:
+    """At 100 IOPS, samples of 0.1 s have 10 I/Os, give or take √10. A hundred of them tell more."""
+    output = ROOT / "datasets" / "premium-ssd-emulated-2026" / "raw" / "uncached" / "data" / "read-qd1.json"
+    document = json.loads(output.read_text())
+    document["jobs"][0]["read"] |= {"iops": 100.0, "iops_stddev": stddev, "runtime": 10_000}
+    (tmp_path / "slow.json").write_text(json.dumps(document))
+    told = shown(ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=1), tmp_path / "slow.json")
+    assert told.error == pytest.approx(error)
 
 
 def test_the_bins_of_an_output_tell_how_far_its_median_may_stray(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def disk(unit_bytes: float = math.inf, same: bool = True, apart: bool = False, *
         "read_skew": 1.0,
         "write_skew": 1.0,
         "deviation": 0.001,
+        "latency_deviation": 0.001,
     }
     for name, value in (known | values).items():
         found.logs[0, Setting[name.upper()]] = math.log(value)

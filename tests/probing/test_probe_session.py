@@ -12,9 +12,11 @@ from test_probe_model import disk
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB, MB
 from azbenchlib.dataset.probed import ProbeRecord
+from azbenchlib.model.documented_setups import documented_places
 from azbenchlib.model.setup import Cap
-from azbenchlib.probing.naming import names
-from azbenchlib.probing.portrait import Knowledge
+from azbenchlib.probing.likelihood import ProbeEvidence
+from azbenchlib.probing.naming import Believed, names
+from azbenchlib.probing.portrait import Knowledge, portrait
 from azbenchlib.probing.runs import ProbeRun, Shown
 from azbenchlib.probing.session import MOST_PROBE_RUNS, Probe
 from azbenchlib.probing.simulate import SimulatedDisk
@@ -104,11 +106,51 @@ def test_a_run_that_contradicts_the_others_is_told(small_unit: Probe) -> None:
     assert "contradiction" in said or "stray" in said
 
 
+def test_a_figure_that_a_run_contradicts_is_open_and_holds_what_the_run_implies() -> None:
+    """5,000 IOPS by two runs, of which one is another 20 % lower and one lets 6,500 pass."""
+    runs = [ProbeRun(read_share=1.0, bs_bytes=4 * KIB, depth=depth) for depth in (64, 128, 256)]
+    disks = disk(deviation=0.001)[np.zeros(50, dtype=int)]
+    for rate, low, high in ((4_000.0, 4_000, 5_000), (6_500.0, 5_000, 6_500)):
+        shown = [Shown(run=run, iops=iops) for run, iops in zip(runs, (5_000.0, 5_005.0, rate), strict=True)]
+        figures = portrait(disks, ProbeEvidence(shown))
+        found = figures["read_iops"]
+        assert figures.contradictions == (runs[-1].name,)
+        assert found.state is Knowledge.OPEN
+        assert (found.low, found.high) == pytest.approx((low, high), rel=0.01)
+
+
+def test_counting_single_ios_is_no_contradiction() -> None:
+    """Four I/Os of 1 MiB a second: of 20 in all, one more or less is 5 %."""
+    run = ProbeRun(read_share=1.0, bs_bytes=1028 * KIB, depth=16, seconds=5.0)
+    slow = disk(read_bytes_per_s=4.0 * 1028 * KIB)[np.zeros(50, dtype=int)]
+    found = portrait(slow, ProbeEvidence([Shown(run=run, iops=4.2)]))
+    assert found.contradictions == ()
+
+
+def test_where_writes_alone_wait_their_median_may_be_far_above_the_mean() -> None:
+    """Reads that a cache answers in 51 µs leave all waiting to the writes: 5.5 ms where the mean is 2.8."""
+    run = ProbeRun(read_share=0.5, bs_bytes=68 * KIB, depth=16)
+    cached = disk(
+        *(math.inf, False, True),
+        **{
+            "read_iops": 36_000.0,
+            "read_bytes_per_s": 500.0 * MB,
+            "read_lat_us": 51.0,
+            "write_lat_us": 1_300.0,
+        },
+    )
+    shown = Shown(run=run, iops=5_744.0, read_p50_us=51.0, write_p50_us=5_482.0)
+    told = float(ProbeEvidence([shown]).log_likelihoods(cached)[0, 0])
+    mean = replace(shown, write_p50_us=2_800.0)
+    assert told == pytest.approx(float(ProbeEvidence([mean]).log_likelihoods(cached)[0, 0]), abs=0.1)
+
+
 def test_the_page_cache_is_not_taken_for_a_disk(small_unit: Probe) -> None:
     session = Probe(chains=50, sweeps=1)
     session.tell(replace(small_unit.shown[0], direct=False))
     found = session.portrait()
-    assert found.buffered and names(found, []) == []
+    believed = Believed.of(session.disks, ProbeEvidence(session.shown), found.steady)
+    assert found.buffered and names(believed, found, documented_places("2026-11-01")) == []
     (said,) = sentences(found)  # what rates of memory stray by is not worth a sentence
     assert "page cache" in said
     assert list(unlearnt(found, 60)) == [("Anything of the disk: memory answered the runs.", None)]

@@ -356,7 +356,7 @@ def fio_arguments(workload: Workload, target: PurePath | None, raw_dir: PurePath
         f"--write_bw_log={prefix}",
         f"--write_iops_log={prefix}",
         f"--write_lat_log={prefix}",
-        f"--log_avg_msec={_log_interval_ms(workload)}",
+        f"--log_avg_msec={log_interval_ms(workload.runtime_s)}",
         *(f"--{name}={value}" for name, value in workload.options.items()),
     ]
 
@@ -379,9 +379,10 @@ def layout_arguments(target: PurePath, size_bytes: int, ioengine: str, direct: b
     ]
 
 
-def _log_interval_ms(workload: Workload) -> int:
+def log_interval_ms(runtime_s: float) -> int:
+    """Milliseconds that fio averages for each line of a log of so many seconds, and for its own samples."""
     least, most = LOG_INTERVAL_MS
-    return round(min(most, max(least, workload.runtime_s * MS_PER_S / LOG_LINES)))
+    return round(min(most, max(least, runtime_s * MS_PER_S / LOG_LINES)))
 
 
 def _fio_path(path: PurePath) -> str:

@@ -23,7 +23,6 @@ from azbenchlib.campaign.targets.azure.probed_vm import NOT_SHOWN, chosen_disk, 
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.core.units import GIB, MIB
 from azbenchlib.dataset.dataset import Dataset
-from azbenchlib.probing.naming import names
 from azbenchlib.probing.runs import candidates
 from azbenchlib.probing.session import Probe
 from azbenchlib.probing.stages import Stages
@@ -72,7 +71,7 @@ def test_a_disk_is_probed_reported_and_left_as_it_was(there: Azure, tmp_path: Pa
     assert (row["disk"], row["lun"], row["sku"], row["tier"]) == ("data-0", 0, "Premium_LRS", "P10")
     assert row["size_bytes"] == probing.disk_bytes("azure", folder) == 64 * GIB
     assert len(session.shown) == 3 and found["read_p50_us_4k"].high < float("inf")
-    probing.keep(folder, document(session, found, names(found, []), Stages()))
+    probing.keep(folder, document(session, found, [], Stages()))
     page = build([str(folder)], tmp_path / "report", format_=ReportFormat.html).html.read_text()
     assert "Reads, IOPS cap" in page and "data-0" in page
 
