@@ -19,7 +19,7 @@ from azbenchlib.azure.disk_kinds import Billing, DiskKind
 from azbenchlib.azure.prices.rows import PAYG, Meter
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, KIB, MB, TIB, format_count, format_mbps, format_size
-from azbenchlib.cost.operations import BURST_UNIT, Burst, burst_units, transactions
+from azbenchlib.cost.operations import BURST_UNIT, HDD_CAPS, HDD_UNIT_BYTES, Burst, burst_units, transactions
 from azbenchlib.cost.payments import payment_doubts, reservable, vm_meters
 from azbenchlib.model.setup import ON_DEMAND_ABOVE_BYTES, Disk, Setup
 
@@ -148,6 +148,13 @@ def doubts(setup: Setup, use: Use | None = None) -> list[str]:
         said.append(
             f"Azure bills the transactions of {_names(ssd)} up to a cap an hour that is not known here: "
             "this is the most"
+        )
+    plain = [disk for disk in standard if disk.kind is disk_kinds.STANDARD_HDD and disk.tier not in HDD_CAPS]
+    if plain and used.ios_per_s and used.bs_bytes > HDD_UNIT_BYTES:
+        said.append(
+            f"transactions of {_names(plain)} may be billed otherwise: they are counted as I/Os (Azure Storage "
+            "Blog, 2026-03-10), and the page of disk types of 2026-08-11 counts units of "
+            f"{format_size(HDD_UNIT_BYTES)}, up to a cap an hour that it does not print"
         )
     bursting = [disk for disk in setup.disks if disk.bursts_on_demand]
     if bursting and not used.bursts:

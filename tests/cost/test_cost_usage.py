@@ -469,3 +469,15 @@ def test_more_ios_are_never_fewer_transactions(ios: float, more: float, kib: int
     for tier in ("E10", "S4", "S10", "S80"):
         few, many = (transactions(tier, "westeurope", rate, kib * KIB) for rate in (ios, ios + more))
         assert few <= many
+
+
+@pytest.mark.parametrize(
+    ("tier", "bs_bytes", "is_told"),
+    [("S20", 64 * KIB, True), ("S20", 16 * KIB, False), ("S4", 64 * KIB, False)],
+)
+def test_two_pages_that_count_the_same_ios_otherwise_are_told(
+    tier: str, bs_bytes: int, is_told: bool
+) -> None:
+    setup = resolve(Setup(VM(), parse_disks([tier])), "2026-11-20")
+    said = doubts(setup, Use(ios_per_s=10, bs_bytes=bs_bytes))
+    assert any("disk types of 2026-08-11 counts units of 16" in text for text in said) is is_told
