@@ -152,8 +152,8 @@ def doubts(setup: Setup, use: Use | None = None) -> list[str]:
     plain = [disk for disk in standard if disk.kind is disk_kinds.STANDARD_HDD and disk.tier not in HDD_CAPS]
     if plain and used.ios_per_s and used.bs_bytes > HDD_UNIT_BYTES:
         said.append(
-            f"transactions of {_names(plain)} may be billed otherwise: they are counted as I/Os (Azure Storage "
-            "Blog, 2026-03-10), and the page of disk types of 2026-08-11 counts units of "
+            f"transactions of {_names(plain)} may be billed otherwise: they are counted as I/Os (Azure "
+            "Storage Blog, 2026-03-10), and the page of disk types of 2026-08-11 counts units of "
             f"{format_size(HDD_UNIT_BYTES)}, up to a cap an hour that it does not print"
         )
     bursting = [disk for disk in setup.disks if disk.bursts_on_demand]
