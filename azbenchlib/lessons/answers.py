@@ -91,6 +91,7 @@ class AnswerUnit:
 IN_IOPS = AnswerUnit("iops", "IOPS")
 IN_MB_PER_S = AnswerUnit("bytes", "MB/s", MB)
 IN_MILLISECONDS = AnswerUnit("time", "ms", US_PER_MS)
+IN_SECONDS = AnswerUnit("time", "seconds", US_PER_S)
 IN_MINUTES = AnswerUnit("time", "minutes", S_PER_MIN * US_PER_S)
 IN_HOURS = AnswerUnit("time", "hours", S_PER_HOUR * US_PER_S)
 IN_DOLLARS = AnswerUnit("money", "USD")

@@ -54,6 +54,8 @@ class LessonJob:
         What is touched, from the volume's start.
     rate_iops : int, optional
         What it asks for at most, emulated.
+    fsync : int, optional
+        Writes between two flushes; None: it never flushes.
     beside : bool
         Whether it runs at the same time as the job before it; else after it.
     """
@@ -66,6 +68,7 @@ class LessonJob:
     iodepth: int = 1
     size_bytes: int = 256 * MIB
     rate_iops: int | None = None
+    fsync: int | None = None
     beside: bool = False
 
     def lines(self, lab: Lab) -> list[str]:
@@ -76,6 +79,8 @@ class LessonJob:
         told.append(f"runtime={max(1, round(self.seconds * MS_PER_S))}ms")
         if self.rate_iops is not None:
             told.append(f"rate_iops={max(1, round(self.rate_iops / k))}")
+        if self.fsync is not None:
+            told.append(f"fsync={self.fsync}")
         return told if self.beside else [*told, "stonewall"]
 
 

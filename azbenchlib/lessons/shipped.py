@@ -58,4 +58,5 @@ COURSE = (
     _entry(6, "caches", "Three caches", 20, "caches:CachesLesson"),
     _entry(7, "tails", "Percentiles and tails", 15, "tails:TailsLesson"),
     _entry(8, "redundancy", "Zones, redundancy and money", 15, "redundancy:RedundancyLesson"),
+    _entry(9, "flush", "ReadWrite caching, flush and loss", 15, "flush:FlushLesson"),
 )

@@ -26,6 +26,7 @@ BEHIND = {
     "caches": "rates averaged instead of times",
     "tails": "the mean of two percentiles",
     "redundancy": "the limit for the rate",
+    "flush": "a flush that costs nothing",
 }
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import nbformat
 import numpy as np
+import pandas as pd
 import pytest
 
 from azbenchlib.azure.catalog.latency import HOST_CACHE, percentiles
@@ -16,7 +17,7 @@ from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.course import entry_of, open_lesson
 from azbenchlib.lessons.exercises.burst import bucket_of
 from azbenchlib.lessons.exercises.nested import striped
-from azbenchlib.lessons.experiments import caches, queue, tails, throttle
+from azbenchlib.lessons.experiments import caches, flush, queue, tails, throttle
 from azbenchlib.lessons.shipped import COURSE, LessonEntry
 from azbenchlib.model import VM, Cap, Disk, Load, Setup, deliver
 from azbenchlib.model.credits import BURST_S
@@ -163,6 +164,27 @@ def test_numbers_of_lesson_8() -> None:
         parts[0] + 1.008 + parts[2] != pytest.approx(2.488496)
         and f"one of the parts was {parts[1]:g}" in text
     )
+
+
+def test_numbers_of_lesson_9() -> None:
+    text, one = prose("flush"), open_lesson("flush")
+    hit_us = caches.mean_us(HOST_CACHE, True)
+    assert (
+        f"after {hit_us / 1e3:.2f} ms, so without flushes the log gets {1e6 / hit_us:,.0f}"[:-3]
+        in one.question
+    )
+    assert f"which takes {flush._disk_us() / 1e3:.1f} ms" in one.question
+    times = 1e6 / hit_us / flush._plain()
+    assert round(times) == 15 and "the benchmark became fifteen times faster" in text
+    local = Dataset.load("azure-local-disks-2020")
+    rates = local.runs.merge(local.results, on="run_id").dropna(subset="iops").set_index("setup_id")
+    cached, alone = rates.loc["E8ds_v4-os-readwrite"], rates.loc["E8ds_v4-os-none"]
+    assert pd.isna(cached["fsync"]) and "Whether anything was flushed is not said" in text
+    assert f"found {cached['iops']:,.0f} IOPS for writes of {cached['bs_bytes'] // KIB} KiB" in text
+    assert f"and {alone['iops']:,.0f} on that disk without" in text
+    taken, written = cached["iops"] * 60, alone["iops"] * 60
+    assert f"took in {taken / 1e6:.1f} million writes" in text
+    assert f"{round(written, -4):,.0f} of them, {100 * written / taken:.0f} %" in text
 
 
 def test_numbers_of_the_cases_of_lessons_2_to_5() -> None:

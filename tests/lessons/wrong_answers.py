@@ -6,7 +6,17 @@ known.
 
 from azbenchlib.lessons.answers import IN_IOPS, IN_MB_PER_S
 from azbenchlib.lessons.check import Exercise
-from azbenchlib.lessons.exercises import burst, caches, nested, queue, redundancy, tails, throttle, units
+from azbenchlib.lessons.exercises import (
+    burst,
+    caches,
+    flush,
+    nested,
+    queue,
+    redundancy,
+    tails,
+    throttle,
+    units,
+)
 
 KNOWN: list[tuple[Exercise, tuple[str, ...], dict[str, str | None]]] = [
     (
@@ -160,6 +170,37 @@ KNOWN: list[tuple[Exercise, tuple[str, ...], dict[str, str | None]]] = [
         redundancy.price_of_an_ultra_disk(1_024, 5_000, 600),
         ("730.96", "731 USD", "$730.96", "731", "730.96 USD/month"),
         {"365": "half of the money"},
+    ),
+    (
+        flush.rate_of_a_log(4, 100.0, 1_700.0),
+        ("2000", "2k", "2,000 IOPS", "2000/s"),
+        {
+            "10000": "a flush that costs nothing",
+            "588": "a flush after each write",
+            "1905": "the cache waits before it writes back",
+            "2": "1,000 times too small",
+            "500": "one write in the time of all",
+        },
+    ),
+    (
+        flush.writes_at_risk("D4s_v3", "P20", 60),
+        ("342000", "342,000", "342k"),
+        {
+            "138000": "nothing is lost",
+            "480000": "all of them",
+            "5700": "those of one second",
+            "342": "1,000 times too small",
+        },
+    ),
+    (
+        flush.first_flush("D4s_v3", "P20", 60),
+        ("149", "148.7 s", "2.478 minutes"),
+        {
+            "209": "all writes wait",
+            "60": "as long as it was written",
+            "42.75": "at the rate of the cache",
+            "2.48": "what is left of the time",
+        },
     ),
     (
         tails.slow_ios_per_minute(3_000, "p99.9", 0.001),

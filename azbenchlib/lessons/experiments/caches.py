@@ -113,7 +113,7 @@ class CachesLesson(Lesson):
 
     def posed(self) -> Exercise:
         """As an exercise, with the latencies of the tables."""
-        hit, miss = _mean_us(HOST_CACHE, True), _mean_us(_disk_table(), False)
+        hit, miss = mean_us(HOST_CACHE, True), mean_us(_disk_table(), False)
         return replace(rate_of_a_warm_cache(self.knob.start, 1.0, hit, miss), question=self.question)
 
     def latencies(self, knob: float) -> Sequence[tuple[str, str, bool]]:
@@ -201,14 +201,15 @@ def _disk_table() -> str:
 
 
 @cache
-def _mean_us(table: str, write: bool) -> float:
+def mean_us(table: str, write: bool) -> float:
+    """The mean of a table's latencies."""
     sample = stratified_sample(catalogue.percentiles(table, write))
     return sum(sample) / len(sample)
 
 
 def _rate(hit_ratio: float) -> float:
     """IOPS of one read after the other."""
-    return US_PER_S / mixed_latency(hit_ratio, _mean_us(HOST_CACHE, True), _mean_us(_disk_table(), False))
+    return US_PER_S / mixed_latency(hit_ratio, mean_us(HOST_CACHE, True), mean_us(_disk_table(), False))
 
 
 @lru_cache
