@@ -54,12 +54,22 @@ def figure(key: str, value: float) -> DiskFigure:
     return DiskFigure(key=key, state=Knowledge.KNOWN, value=value, low=low, high=high, runs=())
 
 
-def portrait(iops: float, rate: float, read_us: float = 2_400.0, write_us: float = 2_400.0) -> Portrait:
+def portrait(
+    iops: float, rate: float, read_us: float = 2_400.0, write_us: float = 2_400.0, rate_cap: bool = True
+) -> Portrait:
     """A disk whose reads and writes share their caps."""
     caps = dict(zip(CAP_KEYS, (iops, rate) * 2, strict=True))
     medians = {"read_p50_us_4k": read_us, "write_p50_us_4k": write_us}
+    figures = [figure(key, value) for key, value in (caps | medians).items()]
+    if not rate_cap:
+        figures = [
+            replace(one, state=Knowledge.ABOVE, value=None, low=rate, high=math.inf)
+            if "bytes" in one.key
+            else one
+            for one in figures
+        ]
     return Portrait(
-        figures=tuple(figure(key, value) for key, value in (caps | medians).items()),
+        figures=tuple(figures),
         units=dict.fromkeys(IO_UNITS, 1 / len(IO_UNITS)),
         largest_single_bytes=128.0 * KIB,
         same=1.0,
