@@ -123,7 +123,8 @@ def compare(seed: int, interval: int) -> Kept | None:
     seconds, bs = load(dice, kind), float(dice.choice([4, 8, 16, 64])) * KIB
     there, fine = market("westeurope"), history(seconds, 1, bs)
     try:
-        least, best = (choose(_asked(one), there).cheapest for one in (fine, history(seconds, interval, bs)))
+        least = choose(_asked(fine), there).cheapest
+        best = choose(_asked(history(seconds, interval, bs)), there).best
     except InputError:
         return None
     throttled = Design(best.design.candidate, fine, 0.0).replayed.seconds

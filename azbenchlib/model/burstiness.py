@@ -4,8 +4,10 @@ A mean over a minute hides its seconds. Disk loads are bursty on every scale: sp
 between its halves, those between theirs, and so on, at random and with about the same unevenness on each
 scale, and what comes out queues as real loads do (Wang, Madhyastha, Chan, Papadimitriou and Faloutsos, Data
 Mining Meets Performance Evaluation: Fast Algorithms for Modeling Bursty Traffic, ICDE 2002). How uneven, the
-recording tells of its own neighbouring intervals; that of finer scales is extrapolated, so several cascades
-with weights stand for what is not known. Their figures were set on random loads known by the second
+recording tells of its own neighbouring intervals; how that grows from scale to scale, of intervals put
+together by twos, fours and so on: noise without memory is twice as uneven on half the scale. That of finer
+scales is extrapolated, so several cascades with weights stand for what is not known. Their figures were set
+on random loads known by the second
 (`benchmarks/size_coarse.py`): the designs are kept as often as the probability says, or more often.
 
 The load is split down to about a second; what happens within a second is not part of it.
@@ -14,7 +16,7 @@ The load is split down to about a second; what happens within a second is not pa
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -26,7 +28,11 @@ from azbenchlib.model.load_history import LoadHistory, Series
 
 # The unevenness of a split is the half difference of two neighbours in parts of their mean, squared.
 _USUAL, _USUAL_PAIRS = 0.05, 4  # before anything was recorded: so much, which counts as so many pairs
-_GROWTHS = ((0.8, 0.3), (1.0, 0.4), (1.4, 0.3))  # from a scale to the next finer one, with weights
+# From a scale to the next finer one, with weights before the recording's own scales are looked at.
+_GROWTHS = ((0.8, 0.28), (1.0, 0.38), (1.4, 0.27), (2.0, 0.07))
+_MOST_SCALES, _FEWEST_PAIRS = 4, 8  # that are compared; of neighbours on each
+_TAILS = 8.0  # variance of the logarithm of an unevenness times its pairs: 2 of a normal load, more of others
+_STRAYS = 0.15  # how far the growth on finer scales may be from that on coarser ones, of its logarithm
 _FACTORS = ((0.5, 0.25), (1.0, 0.5), (1.5, 0.25))  # of what the recording tells, with weights
 _MOST = 0.4  # a split into 18 and 82 % on average
 _FINE = 6  # splits of a minute
@@ -62,6 +68,7 @@ class Burstiness:
         self._lengths = history.interval_s
         self._depths = np.maximum(0, np.round(np.log2(self._lengths))).astype(int)
         self._uneven = max(_unevenness(history, values) for values in (history.iops, history.bytes_per_s))
+        self._growths = _growth_weights(history)
 
     @property
     def is_constant(self) -> bool:
@@ -93,7 +100,7 @@ class Burstiness:
                 found += weight * NormalDist(mean_s, deviation_s).cdf(most_s)
             else:
                 found += weight * (mean_s <= most_s + _CERTAIN)
-        return found
+        return 1.0 if found > 1 - _CERTAIN else found
 
     def at_most_s(self, need: Series, probability: float) -> float:
         """How long a load waits at most with a probability, in s; the inverse of :meth:`probability`."""
@@ -133,11 +140,14 @@ class Burstiness:
         for depth in np.unique(self._depths):
             here = self._depths == depth
             above = np.maximum(need[here] - 1, 0.0)
-            for cascade in _cascades(self._uneven, int(depth)):
+            for cascade in self._cascades(int(depth)):
                 _, _, excess = _table(cascade.splits, self._most)
                 inside = np.interp(need[here], _NEEDS, excess)
                 found[here] += cascade.weight * np.where(need[here] < 1, inside, above + excess[-1])
         return found * self._lengths
+
+    def _cascades(self, depth: int) -> tuple[_Cascade, ...]:
+        return _cascades(self._uneven, depth, self._growths)
 
     def _waiting(self, need: Series) -> list[tuple[float, float, float]]:
         """For each cascade its weight, and mean and standard deviation of the seconds in which it waits."""
@@ -147,10 +157,10 @@ class Burstiness:
             needs, lengths = need[here], self._lengths[here]
             beyond = float(lengths[needs > 1].sum())  # waits all the time
             inside, squares = (_on_grid(needs, weights) for weights in (lengths, lengths**2))
-            tables = [_table(cascade.splits, self._most) for cascade in _cascades(self._uneven, int(depth))]
+            tables = [_table(cascade.splits, self._most) for cascade in self._cascades(int(depth))]
             means += [beyond + mean @ inside for mean, _, _ in tables]
             variances += [variance @ squares for _, variance, _ in tables]
-        weights = (cascade.weight for cascade in _cascades(self._uneven, 0))
+        weights = (cascade.weight for cascade in self._cascades(0))
         return list(zip(weights, means.tolist(), np.sqrt(variances).tolist(), strict=True))
 
 
@@ -185,15 +195,56 @@ def _unevenness(history: LoadHistory, values: Series) -> float:
     return (told * pairs + _USUAL * _USUAL_PAIRS) / (pairs + _USUAL_PAIRS)
 
 
+def _growth_weights(history: LoadHistory) -> tuple[float, ...]:
+    """The weights of `_GROWTHS`, by how the unevenness of the recording grows from scale to scale."""
+    prior = np.array([weight for _, weight in _GROWTHS])
+    scales = list(_scales(history.iops)) if _is_regular(history) else []
+    if len(scales) < 2:
+        return tuple(prior)
+    logs, pairs = (np.array(column) for column in zip(*scales, strict=True))
+    places = np.arange(len(logs)) - np.average(np.arange(len(logs)), weights=pairs)
+    spread = float((pairs * places**2).sum())
+    growth = -float((pairs * places * logs).sum()) / spread
+    variance = _TAILS / spread + _STRAYS**2
+    distance = np.array([math.log(each) - growth for each, _ in _GROWTHS])
+    weights = prior * np.exp(-(distance**2) / (2 * variance))
+    return tuple((weights / weights.sum()).tolist())
+
+
+def _is_regular(history: LoadHistory) -> bool:
+    """Whether all intervals follow each other and are as long."""
+    lengths = history.interval_s
+    return bool(np.allclose(lengths, lengths[0]) and np.allclose(np.diff(history.t_s), lengths[:-1]))
+
+
+def _scales(values: Series) -> Iterator[tuple[float, int]]:
+    """The logarithm of the unevenness of a load and its pairs, on the recorded scale and coarser ones."""
+    for _ in range(_MOST_SCALES):
+        pairs = len(values) // 2
+        if pairs < _FEWEST_PAIRS:
+            return
+        first, second = values[: 2 * pairs : 2], values[1 : 2 * pairs : 2]
+        total = float(((first + second) ** 2).sum())
+        told = float(((first - second) ** 2).sum())
+        if not told or not total:
+            return
+        yield math.log(told / total), pairs
+        values = (first + second) / 2
+
+
 @cache
-def _cascades(uneven: float, depth: int) -> tuple[_Cascade, ...]:
-    """The `_WAYS` in which the load of an interval of 2 to the power of `depth` seconds may come."""
+def _cascades(uneven: float, depth: int, growths: tuple[float, ...]) -> tuple[_Cascade, ...]:
+    """The `_WAYS` in which the load of an interval of 2 to the power of `depth` seconds may come.
+
+    `growths` are the weights of `_GROWTHS`.
+    """
+    weighted = [(growth, weight) for (growth, _), weight in zip(_GROWTHS, growths, strict=True)]
     if not uneven:
-        return tuple(_Cascade(a * b, ()) for (_, a), (_, b) in product(_GROWTHS, _FACTORS))
+        return tuple(_Cascade(a * b, ()) for (_, a), (_, b) in product(weighted, _FACTORS))
     near = _STEP ** round(math.log(uneven, _STEP))
     return tuple(
         _Cascade(a * b, tuple(min(_MOST, near * factor * growth**level) for level in range(1, depth + 1)))
-        for (growth, a), (factor, b) in product(_GROWTHS, _FACTORS)
+        for (growth, a), (factor, b) in product(weighted, _FACTORS)
     )
 
 

@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from azbenchlib.model.burstiness import Burstiness
+from azbenchlib.model.burstiness import _GROWTHS, Burstiness
 from azbenchlib.model.load_history import LoadHistory
 from azbenchlib.model.passed_limits import PassedLimit
 from azbenchlib.model.replay import replay_for_good
@@ -102,3 +102,33 @@ def test_what_comes_above_a_limit_grows_with_the_need() -> None:
     excess = [float(bursts.excess(np.full(len(load), share))[0]) for share in shares]
     assert excess[0] == 0 and np.all(np.diff(excess) >= -1e-9)
     assert excess[-1] >= (shares[-1] - 1) * 60  # all that comes is above the base, and more
+
+
+@pytest.mark.parametrize("interval", [10, 60])
+def test_noise_without_memory_is_told_from_loads_that_are_as_uneven_on_each_scale(interval: int) -> None:
+    """Its means tell little of its seconds: they are twice as uneven on half the scale."""
+    dice = np.random.default_rng(5)
+    loads = {
+        "noise": dice.lognormal(6, 0.8, 14_400),
+        "cascade": a_cascade(5, 14_400, 0.58),
+    }
+    weights = {
+        name: Burstiness(a_history(load.reshape(-1, interval).mean(axis=1), interval))._growths
+        for name, load in loads.items()
+    }
+    assert all(sum(each) == pytest.approx(1, abs=0.01) for each in weights.values())
+    assert weights["noise"][-1] > 2 * weights["cascade"][-1]
+    # three means have no scales to compare: what was thought before holds
+    few = Burstiness(a_history(loads["noise"][:30].reshape(-1, 10).mean(axis=1), 10))
+    assert few._growths == tuple(weight for _, weight in _GROWTHS)
+
+
+def test_noise_without_memory_keeps_its_time_from_means_of_ten_seconds() -> None:
+    kept = 0
+    for seed in range(12):
+        load = np.random.default_rng(seed).lognormal(6, 0.6, 7200)
+        means = load.reshape(-1, 10).mean(axis=1)
+        shape = means / means.max()
+        limit = means.max() / Burstiness(a_history(means, 10)).highest_need(shape, 60.0, 0.95)
+        kept += waits_s(load, limit) <= 60
+    assert kept >= 10
