@@ -143,13 +143,7 @@ def advise(
             help="Say what the subscription has left of vCPUs for that VM; az asks Azure, and needs a login.",
         ),
     ] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also write report.html and report.pdf into this folder, two pages: three designs side by "
-            "side, ways to pay, what binds, what was left out and why."
-        ),
-    ] = None,
+    report: demand_options.ReportOption = None,
     format_: FormatOption = OutputFormat.text,
 ) -> None:
     """Recommend a VM and disks that meet the demand, the fewest disks within 5 % of the cheapest; name the

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -91,13 +90,7 @@ def size(
     region: demand_options.RegionOption[str | None] = None,
     prices: PricesOption = None,
     as_of: DayOption = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also write report.html and report.pdf into this folder: the designs, and the load on them "
-            "over time with limits and credits."
-        ),
-    ] = None,
+    report: demand_options.ReportOption = None,
     format_: FormatOption = OutputFormat.text,
 ) -> None:
     """Find a VM and disks for a system from its telemetry, the fewest disks within 5 % of the cheapest.

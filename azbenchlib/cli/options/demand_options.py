@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
@@ -71,6 +72,13 @@ StrictlyCheapestOption = Annotated[
     typer.Option(
         "--strictly-cheapest",
         help="Recommend the cheapest, however many disks it has. Default: the fewest disks within 5 % of it.",
+    ),
+]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Also write report.html and report.pdf into this folder. `azbench advise`: two pages with three "
+        "designs and ways to pay; `azbench size`: the load on its designs over time, with limits and credits."
     ),
 ]
 RegionOption = Annotated[
