@@ -99,7 +99,8 @@ def test_the_python_of_the_pages_runs(page: Path, tmp_path: Path, monkeypatch: p
     shutil.copytree(ROOT / "tests" / "data" / "fio" / "grouped", "results")
     Path("telemetry").mkdir()
     shutil.copy(ROOT / "tests" / "data" / "sysstat" / "sadf.json", "telemetry")
-    if ".probe(" in page.read_text() and shutil.which("fio") is None:
+    measures = any(call in page.read_text() for call in (".probe(", ".measure("))
+    if measures and shutil.which("fio") is None:
         pytest.skip("no fio")
     names: dict[str, object] = {}  # one after the other, as cells of a notebook
     for code in PYTHON.findall(page.read_text()):
