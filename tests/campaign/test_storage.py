@@ -10,15 +10,31 @@ from pathlib import Path, PurePosixPath
 import pytest
 from ways_to_hosts import WAYS, Way
 
-from azbenchlib.campaign import device_guard, host, probing
+from azbenchlib.campaign import device_guard, experiment, host, probing
 from azbenchlib.campaign.host import Loop, Mount, Storage
 from azbenchlib.campaign.targets.hosts import host as remote
+from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import KIB, MIB
 from azbenchlib.dataset import manifest
 from azbenchlib.probing.runs import candidates
 from azbenchlib.probing.session import Probe
 
 MEMORY = Path("/dev/shm")  # noqa: S108  a place in memory is what is wanted
+
+MEASURED = """title: Memory
+region: westeurope
+vm: Standard_D4as_v5
+disks:
+  data: {sku: Premium_LRS, size: 128GiB}
+workloads:
+  read:
+    rw: randread
+    bs: 4k
+    size: 8m
+    runtime: 0.2
+    direct: false
+    ioengine: psync
+"""
 
 # A loop device on a disk, one on a file in memory, and a file system on a partition of the latter.
 MOUNTS = (
@@ -91,7 +107,11 @@ def test_memory_of_a_host_is_not_taken_for_a_disk(
             target=way.target(hosts), directory=str(folder), seconds=1.0, size_bytes=8 * MIB
         )
         session = Probe(runs=candidates(1.0), most_runs=1, chains=50, sweeps=1)
-        assert probing.probe(asked, tmp_path / "out", session).buffered
+        with pytest.raises(InputError, match="memory answers there, and no disk"):
+            probing.probe(asked, tmp_path / "probe", session)
+        (tmp_path / "file.yaml").write_text(MEASURED)
+        todo = experiment.load(tmp_path / "file.yaml")
+        experiment.run(todo, tmp_path / "out", target=way.target(hosts), directory=str(folder))
     found = manifest.load(tmp_path / "out")
     assert host.MEMORY_NOTE in found.notes
     (setup,) = found.setups
