@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import secrets
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -60,7 +61,7 @@ class BlindDisk(Disk):
 
 
 @dataclass(kw_only=True)
-class Emulated:
+class Emulated(ABC):
     """A volume of an emulated VM that runs are made on, in emulated time."""
 
     volume: str = NAME
@@ -73,9 +74,9 @@ class Emulated:
     def __post_init__(self) -> None:
         self._machine = self.machine()
 
+    @abstractmethod
     def machine(self) -> Machine:
         """Full of credits and with an empty cache."""
-        raise NotImplementedError
 
     def measure(self, run: ProbeRun) -> Shown:
         """A run, in emulated time; short where it has I/Os enough."""

@@ -78,8 +78,7 @@ def rate_of_a_log(writes: int, hit_us: float, disk_us: float) -> Exercise:
         question="A database log writes one block after the other to a disk with host caching ReadWrite. A "
         f"write is complete in the cache after {hit_us:g} µs; the cache sends it to the disk at once, which "
         f"takes {disk_us / US_PER_MS:g} ms. The log flushes {after}, and a flush waits until the disk has "
-        "all "
-        "of them. No limit is reached. How many IOPS does the log get?",
+        "all of them. No limit is reached. How many IOPS does the log get?",
         unit=IN_IOPS,
         right=right,
         misconceptions=telling(right, wrong),
@@ -112,8 +111,7 @@ def writes_at_risk(size: str, tier: str, seconds: int) -> Exercise:
         misconceptions=telling(right, wrong),
         hint="How many writes did the cache take in, and how many of them could the disk write meanwhile?",
         law="Lost are the writes that the cache took in, less those that the disk wrote: the difference "
-        "of the "
-        "two limits, times the time",
+        "of the two limits, times the time",
         working=f"({cached:,} − {limit:,}) × {seconds}",
     )
 
@@ -151,8 +149,8 @@ def first_flush(size: str, tier: str, seconds: int) -> Exercise:
         right=right,
         misconceptions=telling(right, wrong),
         hint="How many writes has the disk not got yet, and how fast does it write them?",
-        law="Time of the flush = (limit of the cache − limit of the disk) × time of writing ÷ limit of "
-        "the disk",
+        law="Time of the flush = "
+        "(limit of the cache − limit of the disk) × time of writing ÷ limit of the disk",
         working=f"({cached:,} − {limit:,}) × {seconds} ÷ {limit:,}",
     )
 
@@ -161,10 +159,8 @@ def _told(size: str, tier: str, seconds: int) -> str:
     return (
         f"A {size} allows {_cached(size):,} IOPS through its host cache, and a disk {tier} with host caching "
         f"ReadWrite {_TIERS[tier]:,} IOPS; burst credits, where there are any, are spent. A program keeps "
-        "many "
-        f"small writes outstanding for {seconds} s, each to another block of the disk, and never flushes; "
-        "the "
-        "cache has room for all of them."
+        f"many small writes outstanding for {seconds} s, each to another block of the disk, and never "
+        "flushes; the cache has room for all of them."
     )
 
 

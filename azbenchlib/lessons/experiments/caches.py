@@ -159,9 +159,8 @@ class CachesLesson(Lesson):
             ran=ran,
             asked=[one.key for one in _PLACES],
             where=(
-                "fio's IOPS of the job warming are the mean of the whole run, from cold to warm. The "
-                "answer is "
-                "the rate of its last third, which the emulated disk noted while fio ran; on a real disk, "
+                "fio's IOPS of the job warming are the mean of the whole run, from cold to warm. The answer "
+                "is the rate of its last third, which the emulated disk noted while fio ran; on a real disk, "
                 "fio's option write_iops_log shows it. The other jobs are the rows of the table."
             ),
         )
