@@ -25,6 +25,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 import shipped_market
 import small_market
 
+from azbenchlib.advisor.demands.demand import Demand
+from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.search import Candidate, search
 from azbenchlib.advisor.verify import limits
 from azbenchlib.advisor.volumes import recommended_volumes
@@ -78,6 +80,8 @@ def compare_volumes(seeds: Iterable[int], is_os: bool = False) -> Counter[str]:
             there = small_market.with_ephemeral(random, there)
             wanted[1] = small_market.os_disk(random, wanted[1])
         slow = small_market.recommended_volumes(wanted, there)
+        if is_os:
+            _same_in_one_answer(seed, *wanted, there)
         found = recommended_volumes(dict(zip("ab", wanted, strict=True)), there)
         if slow is None or found is None:
             if slow is not None or found is not None:
@@ -90,6 +94,24 @@ def compare_volumes(seeds: Iterable[int], is_os: bool = False) -> Counter[str]:
         won.update(["answers", *(option.kind.key for option in found.options.values())])
         won["cached"] += any(option.disk.caching != "None" for option in found.options.values())
     return won
+
+
+def _same_in_one_answer(seed: int, data: Demand, of_os: Demand, there: Market) -> None:
+    """Refuse an answer to a demand with its OS disk that is not what the slow way finds for both.
+
+    What is wanted of the VM is that of the data.
+    """
+    of_vm = {name: getattr(data, name) for name in ("vcpus", "memory_bytes", "memory_per_vcpu_bytes")}
+    both = [data, replace(of_os, **of_vm)]
+    slow, demand = small_market.recommended_volumes(both, there), replace(data, os_disk=of_os)
+    found = search(demand, there).recommended()
+    if (slow is None) != (found is None):
+        raise AssertionError(f"catalogue {seed}: {slow} and {found and found.setup}")
+    if slow is not None and found is not None:
+        prices = float(found.price), float(found.bill.total or 0)
+        same = all(math.isclose(float(slow[0]), price, abs_tol=1e-6) for price in prices)
+        if not (same and all(one.fits for one in limits(found.setup, demand))):
+            raise AssertionError(f"catalogue {seed}: {slow} and {found.setup} for {found.price}")
 
 
 def _told(found: Candidate, zone: str | None) -> Iterable[str]:

@@ -92,7 +92,7 @@ class Advice:
     @property
     def not_modelled(self) -> tuple[str, ...]:
         """What the price leaves out and the catalogue does not know."""
-        return words.NOT_MODELLED
+        return words.NOT_MODELLED if self.demand.os_disk else (words.NO_OS_DISK, *words.NOT_MODELLED)
 
     @cached_property
     def sensitivity(self) -> tuple[Sensitivity, ...]:

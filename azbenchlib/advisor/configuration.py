@@ -118,7 +118,7 @@ class Configuration:
     @property
     def bound(self) -> str:
         """``<=`` where the price is the most that it can be, else ``=``."""
-        return "<=" if self.candidate.option.at_most else "="
+        return "<=" if any(option.at_most for option in self.candidate.options) else "="
 
     @cached_property
     def cautions(self) -> tuple[Caution, ...]:

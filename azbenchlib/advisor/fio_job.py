@@ -66,7 +66,7 @@ def fio_job(vm: VM, disk: Disk, demand: Demand) -> str:
     The first half hour on managed disks is not counted, whatever is documented: most VM sizes have burst
     credits, and the resource-SKU API never tells them.
     """
-    file = _OS_FILE if demand.os_disk else _FILE
+    file = _OS_FILE if demand.is_os_disk else _FILE
     lines = [
         f"; {vm.size} with {disk.name} passes with at least the figures below.",
         *([] if disk.local else ["; The first half hour uses up burst credits; it is not counted."]),

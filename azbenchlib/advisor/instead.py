@@ -169,7 +169,7 @@ def _of_disk(disk: Disk, stated: Mapping[str, str]) -> dict[str, object]:
         "latency": "any",
         "headroom": 1.0,
         "most_disks": disk.count,
-        "os_disk": disk.role == "os",
+        "is_os_disk": disk.role == "os",
     }
     if not {"iops", "mbps"} & stated.keys():
         iops = min(iops, rate / size)

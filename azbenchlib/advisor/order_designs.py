@@ -43,8 +43,7 @@ class OrderDesign:
         """What it costs in a market with other ways to pay; None: a price is missing."""
         if self.configuration is None:
             return None
-        candidate = self.configuration.candidate
-        bill = market.bill(candidate.setup, candidate.option.use)
+        bill = replace(self.configuration.candidate, market=market).bill
         return None if bill.missing else bill.total
 
 

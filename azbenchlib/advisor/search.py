@@ -14,6 +14,7 @@ from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.advisor.offers.disk_options import DiskOption, options
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.offers.vm_sizes import FULL, Bools, Floats, VmSize
+from azbenchlib.advisor.offers.volume_ways import VolumeWay, os_disks, volume_ways
 from azbenchlib.azure.disk_kinds import NVME, DiskKind
 from azbenchlib.cost.bill import Bill
 from azbenchlib.cost.usage import Use
@@ -30,16 +31,21 @@ class Candidate:
     market: Market
     vm_index: int
     option: DiskOption
+    os_option: DiskOption | None = None
 
     @cached_property
     def setup(self) -> Setup:
-        """As it would be provisioned."""
-        return Setup(self.market.vms[self.vm_index].vm, (self.option.disk,), self.market.as_of)
+        """As it would be provisioned, the data disks first."""
+        disks = tuple(option.disk for option in self.options)
+        return Setup(self.market.vms[self.vm_index].vm, disks, self.market.as_of)
 
     @cached_property
     def bill(self) -> Bill:
         """The whole bill."""
-        return self.market.bill(self.setup, self.option.use)
+        data = replace(self.setup, disks=(self.option.disk,))
+        billed = self.market.bill(data, self.option.use)
+        of_os = self.os_option.bill.lines if self.os_option else ()
+        return replace(billed, lines=(*billed.lines, *of_os))
 
     @property
     def vm_size(self) -> VmSize:
@@ -47,15 +53,14 @@ class Candidate:
         return self.market.vms[self.vm_index]
 
     @property
-    def use(self) -> Use:
-        """How it is used and paid for, as its bill counts."""
-        market = self.market
-        return replace(self.option.use, pay=market.pay, disk_pay=market.disk_pay, os=market.os)
+    def options(self) -> tuple[DiskOption, ...]:
+        """Its data disks, and its OS disk where that is part of the answer."""
+        return (self.option, *((self.os_option,) if self.os_option else ()))
 
     @property
     def price(self) -> Decimal:
         """Of the market's period."""
-        return (self.vm_bill.total or Decimal(0)) + self.option.price
+        return sum((option.price for option in self.options), self.vm_bill.total or Decimal(0))
 
     @cached_property
     def vm_bill(self) -> Bill:
@@ -71,15 +76,25 @@ class Candidate:
 class Group:
     """All configurations with one kind of disk, cached or not."""
 
-    def __init__(self, kind: DiskKind, cached: bool, demand: Demand, market: Market, bursting: bool) -> None:
+    def __init__(
+        self,
+        kind: DiskKind,
+        cached: bool,
+        demand: Demand,
+        market: Market,
+        bursting: bool,
+        os_ways: Sequence[VolumeWay],
+    ) -> None:
         self.kind, self.cached, self.market = kind, cached, market
+        self._os_disks = os_disks(demand, kind, cached, os_ways, market) if demand.os_disk else None
+        self._os_prices = self._os_disks.prices if self._os_disks else np.zeros(len(market.vms))
         found = [] if kind.local else options(kind, cached, demand, market, bursting)
         self.options = [option for option in found if not option.bill.missing]
         self.unpriced = [option for option in found if option.bill.missing]
         self.utilisation = market.vm_sizes.utilisation(kind, cached, demand)
         self.slots = market.vm_sizes.max_disks
         self.suits = market.vm_sizes.suits(demand) & self._holds(demand)
-        self.fits: Bools = self.suits & (self.utilisation <= FULL)
+        self.fits: Bools = self.suits & (self.utilisation <= FULL) & np.isfinite(self._os_prices)
 
     def _holds(self, demand: Demand) -> Bools:
         vm_sizes = self.market.vm_sizes
@@ -87,6 +102,11 @@ class Group:
             return vm_sizes.allowed(self.kind, self.cached)
         holds: Bools = vm_sizes.local_bytes(self.kind) >= demand.size_bytes
         return holds
+
+    @cached_property
+    def vm_prices(self) -> Floats:
+        """Of each VM with its OS disk; NaN where a price is missing, infinite where no OS disk fits."""
+        return self.market.vm_prices + self._os_prices
 
     @cached_property
     def steps(self) -> list[DiskOption]:
@@ -104,7 +124,7 @@ class Group:
 
     def totals(self, most_disks: float = np.inf) -> Floats:
         """The price with each VM and at most so many disks; infinite where none does, or has a price."""
-        vms = np.where(np.isnan(self.market.vm_prices), np.inf, self.market.vm_prices)
+        vms = np.where(np.isnan(self.vm_prices), np.inf, self.vm_prices)
         if self.kind.local:
             return np.where(self.fits, vms, np.inf)
         if not self.steps:
@@ -116,7 +136,7 @@ class Group:
     @property
     def unpriced_sizes(self) -> Bools:
         """The VMs that would do, but have no price."""
-        there = self.fits & np.isnan(self.market.vm_prices)
+        there = self.fits & np.isnan(self.vm_prices)
         if self.kind.local:
             return there
         least = min((option.disk.count for option in self.options), default=np.inf)
@@ -124,19 +144,24 @@ class Group:
 
     def at_least(self, some: Sequence[DiskOption]) -> Candidate | None:
         """Of options that lack only prices of operations the cheapest without them; None: none is such."""
-        prices = np.where(self.fits, self.market.vm_prices, np.nan)
+        prices = np.where(self.fits, self.vm_prices, np.nan)
         found = []
         for option in some:
             there = np.where(self.slots >= option.disk.count, prices, np.nan)
             if option.at_least and np.isfinite(there).any():
-                found.append(Candidate(self.market, int(np.nanargmin(there)), option))
+                found.append(self.with_vm(int(np.nanargmin(there)), option))
         return min(found, key=lambda candidate: candidate.order, default=None)
 
     def candidate(self, vm_index: int, most_disks: float = np.inf) -> Candidate:
         """The cheapest with one VM and at most so many disks."""
         if self.kind.local:
-            return Candidate(self.market, vm_index, self._local(vm_index))
-        return Candidate(self.market, vm_index, self.steps[int(self._step(most_disks)[vm_index])])
+            return self.with_vm(vm_index, self._local(vm_index))
+        return self.with_vm(vm_index, self.steps[int(self._step(most_disks)[vm_index])])
+
+    def with_vm(self, vm_index: int, option: DiskOption) -> Candidate:
+        """Disks with one VM and its OS disk."""
+        os_option = self._os_disks.of(vm_index) if self._os_disks else None
+        return Candidate(self.market, vm_index, option, os_option)
 
     def _local(self, vm_index: int) -> DiskOption:
         vm_size = self.market.vms[vm_index]
@@ -210,8 +235,9 @@ def search(demand: Demand, market: Market, bursting: bool = True) -> Search:
         Whether the peak may be met with credits or with on-demand bursting; else it counts as lasting.
     """
     wanted = demand if bursting else demand.without_peak()
+    os_ways = list(volume_ways(demand.os_disk, market)) if demand.os_disk else []
     groups = [
-        Group(kind, cached, wanted, market, bursting)
+        Group(kind, cached, wanted, market, bursting, os_ways)
         for kind in wanted.kinds
         for cached in ((False, True) if kind.cacheable else (False,))
     ]

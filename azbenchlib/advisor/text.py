@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from azbenchlib.advisor.demands.demand import LARGE_BS, Demand
 from azbenchlib.advisor.fio_job import latency_s, outstanding
+from azbenchlib.advisor.offers.disk_options import DiskOption
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.reasons.rejected import RejectedAlternative
 from azbenchlib.advisor.verify import CheckedLimit
@@ -17,8 +18,9 @@ from azbenchlib.model.setup import Disk, Setup
 if TYPE_CHECKING:
     from azbenchlib.advisor.configuration import Configuration
 
+NO_OS_DISK = "the OS disk: --os-disk adds it"
 NOT_MODELLED = (
-    "the OS disk, snapshots, backup, network, and licences of SQL Server and other software",
+    "snapshots, backup, network, and licences of SQL Server and other software",
     "whether Azure has capacity for the size at that moment, and your quota of vCPUs",
     "performance plus, shared disks, encryption at host",
     "whether the VM's CPU is enough to issue the I/O",
@@ -55,6 +57,8 @@ def assumptions(demand: Demand, market: Market, setups: Sequence[Setup]) -> tupl
         )
     elif not demand.peak:
         found.append("the load is continuous, so burst credits are not used")
+    if demand.os_disk:
+        found.append(_of_os_disk(demand.os_disk))
     found += _payment(market)
     kinds = [disk.kind for setup in setups for disk in setup.disks if disk.kind]
     if any(kind.billing and kind.billing.operations_tier for kind in kinds):
@@ -82,6 +86,17 @@ def caching_known(market: Market, chosen: Collection[str | None]) -> Iterator[st
     for one in market.vms:
         if one.size in chosen and one.caching_supported and not one.caching:
             yield f"{one.size} supports host caching, but no cached limit is documented, so no hit is counted"
+
+
+def _of_os_disk(wanted: Demand) -> str:
+    """What is taken of the I/Os of an OS disk."""
+    if not wanted.has_rates:
+        return "the OS disk's I/Os are not stated: none is counted in the limits of the VM"
+    iops, rate = wanted.steady
+    return (
+        f"the OS disk's {format_count(iops)} IOPS and {format_mbps(rate)} MB/s come at the same time; they "
+        "are in the limits of the VM"
+    )
 
 
 def _of_vm(demand: Demand) -> str:
@@ -164,9 +179,9 @@ def missed(miss: RejectedAlternative, currency: str) -> str:
     return f"{what}: {broken(miss)}"
 
 
-def described(configuration: Configuration) -> str:
-    """The disks of a configuration in words."""
-    disk = configuration.setup.disks[0]
+def described(option: DiskOption) -> str:
+    """Disks in words."""
+    disk, kind = option.disk, option.kind
     many, each = (f"{disk.count} × ", " each") if disk.count > 1 else ("", "")
     size = format_size(disk.size_bytes or 0)
     if disk.role == "ephemeral_os":
@@ -174,13 +189,14 @@ def described(configuration: Configuration) -> str:
         return f"ephemeral OS disk of {size} on the {place}, lost when the VM is resized or redeployed"
     if disk.local:
         lost = "what is on them is lost" if disk.count > 1 else "what is on it is lost"
-        return f"{many}{configuration.kind.label} of {size}: {lost} when the VM stops"
-    if configuration.kind.provisioned:
+        return f"{many}{kind.label} of {size}: {lost} when the VM stops"
+    if kind.provisioned:
         rates = f"{format_count(disk.cap.iops or 0)} IOPS, {format_mbps(disk.cap.bytes_per_s or 0)} MB/s"
-        return f"{many}{configuration.kind.label} of {size}, {rates}{each}{_striped(disk)}"
+        return f"{many}{kind.label} of {size}, {rates}{each}{_striped(disk)}"
     caching = f"{disk.caching} caching" if disk.caching != "None" else "no host caching"
     paid = ", on-demand bursting" if disk.bursting else ""
-    name = f"{configuration.kind.label} {disk.tier} {configuration.redundancy} of {size}"
+    redundancy = (disk.sku or "").partition("_")[2]
+    name = f"{kind.label} {disk.tier} {redundancy} of {size}"
     return f"{many}{name}, {caching}{paid}{_striped(disk)}"
 
 
@@ -190,10 +206,11 @@ def _striped(disk: Disk) -> str:
 
 def summary(configuration: Configuration) -> dict[str, object]:
     """A configuration as a short row of a table: what it is, and what it costs."""
-    market = configuration.candidate.market
+    market, os_option = configuration.candidate.market, configuration.candidate.os_option
     return {
         "vm": configuration.vm,
         "disks": configuration.disks,
+        "os_disk": os_option.disk.name if os_option else None,
         "caching": configuration.caching,
         "price_per_month": configuration.price,
         "price_bound": configuration.bound,

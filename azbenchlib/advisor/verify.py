@@ -67,12 +67,12 @@ class CheckedLimit:
 
 
 def limits(setup: Setup, demand: Demand) -> list[CheckedLimit]:
-    """Every limit that the demand passes on a setup with one volume, the tightest first.
+    """Every limit that the demand passes on a setup with one volume and its OS disk, the tightest first.
 
     Each limit once, with the moment that strains it most: steady on base limits, the peak on burst limits
-    and their credits. Limits that are not documented are not there.
+    and their credits. Limits that are not documented are not there, nor those of the OS disk itself.
     """
-    (disk,) = setup.disks
+    disk = setup.disks[0]
     found = [
         CheckedLimit(
             label=PlaceLimit.CAPACITY,
@@ -119,10 +119,35 @@ def _rates(setup: Setup, demand: Demand) -> Iterator[CheckedLimit]:
 
 def _wanted(setup: Setup, demand: Demand, moment: Moment, bursting: bool) -> Iterator[tuple[LimitUse, float]]:
     """Each limit with what of it the moment takes, without headroom, whether it gets that or not."""
-    got = deliver(setup, [_load(setup, demand, moment)], bursting=bursting)
+    shared = _of_os_disk(setup, demand)
+    for use, wanted in _of_volume(setup, 0, demand, moment, bursting):
+        other, taken = shared.pop((use.owner, use.label), (use, 0.0))
+        yield use, wanted + taken * use.cap / other.cap  # shares of one limit, which has two figures on some
+    yield from shared.values()
+
+
+def _of_volume(
+    setup: Setup, place: int, demand: Demand, moment: Moment, bursting: bool
+) -> Iterator[tuple[LimitUse, float]]:
+    got = deliver(setup, [_load(setup, place, demand, moment)], bursting=bursting)
     for use in got.limits:
         if use.used and got.iops:
             yield use, use.used / got.iops * moment.iops
+
+
+def _of_os_disk(setup: Setup, demand: Demand) -> dict[tuple[str, Label], tuple[LimitUse, float]]:
+    """What the OS disk takes of each limit of the VM at its worst moment; with the headroom of the data."""
+    found: dict[tuple[str, Label], tuple[LimitUse, float]] = {}
+    wanted = demand.os_disk
+    if wanted is None or not wanted.has_rates:
+        return found
+    for moment in wanted.moments():
+        for use, taken in _of_volume(setup, 1, wanted, moment, bursting=False):
+            key = use.owner, use.label
+            worst = max(taken * wanted.headroom / demand.headroom, found[key][1] if key in found else 0)
+            if use.owner == "vm":
+                found[key] = use, worst
+    return found
 
 
 def _credits(use: LimitUse, peak: float, steady: float, demand: Demand) -> CheckedLimit:
@@ -135,10 +160,10 @@ def _credits(use: LimitUse, peak: float, steady: float, demand: Demand) -> Check
     return CheckedLimit(label=use.label, unit="credit_s", limit=lasts, wanted=length.seconds)
 
 
-def _load(setup: Setup, demand: Demand, moment: Moment) -> Load:
+def _load(setup: Setup, place: int, demand: Demand, moment: Moment) -> Load:
     """Writes into a cache are taken to go on to the disk, as they must in a load that lasts."""
     return Load(
-        volume=setup.volumes()[0].name,
+        volume=setup.volumes()[place].name,
         read_share=demand.read_share,
         bs_bytes=moment.bs_bytes,
         iops=moment.iops * demand.headroom,

@@ -1,10 +1,8 @@
 """Several volumes on one VM, each with a demand of its own: the cheapest VM and disks for all, exactly.
 
-What volumes take of a VM's limit adds up, as shares of the limit that each passes
-(:func:`azbenchlib.model.io_path.legs`), and so do their disks. So for every way in which the volumes may lie
-(with or without cache, on disks with limits of their own) the cheapest disks for so many slots are paired
-with each VM that carries the sum. Managed disks alone, but for an ephemeral OS disk; every volume is at its
-most at once, and peaks are not looked at.
+For every way in which the volumes may lie (:mod:`azbenchlib.advisor.offers.volume_ways`) the cheapest disks
+for so many slots are paired with each VM that carries the sum. Managed disks alone, but for an ephemeral OS
+disk; every volume is at its most at once, and peaks are not looked at.
 """
 
 from __future__ import annotations
@@ -20,21 +18,19 @@ import numpy as np
 from azbenchlib.advisor.configuration import Configuration
 from azbenchlib.advisor.demands.demand import Demand
 from azbenchlib.advisor.document import demand_record
-from azbenchlib.advisor.offers.disk_options import DiskOption, options
+from azbenchlib.advisor.offers.disk_options import DiskOption
 from azbenchlib.advisor.offers.market import Market
-from azbenchlib.advisor.offers.vm_sizes import FULL, Bools, Floats, VmSize
+from azbenchlib.advisor.offers.vm_sizes import FULL, Bools, VmSize
+from azbenchlib.advisor.offers.volume_ways import Steps, VolumeWay, pareto, volume_ways
 from azbenchlib.advisor.search import FEWER_DISKS_WITHIN, Candidate, Search
-from azbenchlib.azure.disk_kinds import EPHEMERAL_OS, ULTRA, DiskKind
 from azbenchlib.core.errors import InputError
 from azbenchlib.cost.bill import Bill
-from azbenchlib.cost.usage import Use
 from azbenchlib.model.io_path import Load
 from azbenchlib.model.limits import deliver
-from azbenchlib.model.setup import PLACEMENTS, Disk, Setup
+from azbenchlib.model.setup import Setup
 
 _REACHED = 1 - 1e-9
 _NEAR = 1e-9
-Steps = list[tuple[int, Decimal, tuple[DiskOption, ...]]]  # disks, price, an option for each volume
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,7 @@ class Volumes:
     def disk_count(self) -> int:
         """Data disks of all volumes."""
         return sum(
-            option.disk.count for name, option in self.options.items() if not self.demands[name].os_disk
+            option.disk.count for name, option in self.options.items() if not self.demands[name].is_os_disk
         )
 
     @property
@@ -143,16 +139,6 @@ class Volumes:
         )
 
 
-@dataclass(frozen=True)
-class _Way:
-    """One way in which a volume may lie: what it takes of each VM, which VMs may have it, and its disks."""
-
-    remote: Floats  # shape (quantities, sizes)
-    cached: Floats
-    allowed: Bools
-    steps: Steps
-
-
 def recommended_volumes(demands: Mapping[str, Demand], market: Market) -> Volumes | None:
     """The cheapest VM with disks for all volumes; None where nothing does.
 
@@ -173,10 +159,10 @@ def recommended_volumes(demands: Mapping[str, Demand], market: Market) -> Volume
     for name, demand in demands.items():
         if demand.peak is not None:
             raise InputError(f"volume '{name}': a peak is answered for one volume alone; leave out --peak")
-        if demand.latency == "local" or not (demand.persistent or demand.os_disk):
+        if demand.latency == "local" or not (demand.persistent or demand.is_os_disk):
             raise InputError(f"volume '{name}': local disks are answered for one volume alone")
     suits = np.logical_and.reduce([market.vm_sizes.suits(demand) for demand in demands.values()])
-    ways = [list(_ways(demand, market)) for demand in demands.values()]
+    ways = [list(volume_ways(demand, market)) for demand in demands.values()]
     found: list[Volumes] = []
     least = np.inf
     strictly = any(demand.strictly_cheapest for demand in demands.values())
@@ -213,7 +199,7 @@ def advise_volumes(demands: Mapping[str, Demand], market: Market) -> Volumes:
 
 
 def _of_ways(
-    chosen: Sequence[_Way], suits: Bools, market: Market
+    chosen: Sequence[VolumeWay], suits: Bools, market: Market
 ) -> Iterator[tuple[float, int, tuple[DiskOption, ...]]]:
     """The cheapest VM and disks of one way for each volume."""
     fits = suits & np.isfinite(market.vm_prices)
@@ -225,7 +211,7 @@ def _of_ways(
         return
     steps: Steps = [(0, Decimal(0), ())]
     for way in chosen:
-        steps = _pareto(
+        steps = pareto(
             (count + more, price + extra, (*some, *others))
             for count, price, some in steps
             for more, extra, others in way.steps
@@ -235,47 +221,3 @@ def _of_ways(
         vm_index = int(np.argmin(totals))
         if np.isfinite(totals[vm_index]):
             yield float(totals[vm_index]) + float(price), vm_index, some
-
-
-def _pareto(steps: Iterator[tuple[int, Decimal, tuple[DiskOption, ...]]]) -> Steps:
-    """Without those that cost no less than one with as few disks."""
-    kept: Steps = []
-    for step in sorted(steps, key=lambda one: one[:2]):
-        if not kept or step[1] < kept[-1][1]:
-            kept.append(step)
-    return kept
-
-
-def _ways(demand: Demand, market: Market) -> Iterator[_Way]:
-    """The ways of one volume; kinds of disks that ask the same of a VM are one."""
-    if demand.os_disk and not demand.persistent and demand.redundancy == "LRS":
-        yield from (_ephemeral(placement, demand, market) for placement in PLACEMENTS)
-    alike: dict[tuple[bool, bool, bool, bool], tuple[DiskKind, Steps]] = {}
-    for kind in demand.kinds:
-        if kind.local:
-            continue
-        for cached in (False, True) if kind.cacheable else (False,):
-            same = (cached, kind.separate_vm_limits, kind.needs_premium_io, kind is ULTRA)
-            steps: Steps = [
-                (0 if demand.os_disk else option.disk.count, option.price, (option,))
-                for option in options(kind, cached, demand, market)
-                if not option.bill.missing
-            ]
-            before = alike.setdefault(same, (kind, []))
-            before[1].extend(steps)
-    for (cached, *_), (kind, steps) in alike.items():
-        remote, local = market.vm_sizes.shares(kind, cached, demand)
-        yield _Way(remote, local, market.vm_sizes.allowed(kind, cached), _pareto(iter(steps)))
-
-
-def _ephemeral(placement: str, demand: Demand, market: Market) -> _Way:
-    """The OS disk on the host, which costs nothing and passes the limits of its place."""
-    shares, allowed = market.vm_sizes.ephemeral_shares(placement, demand)
-    disk = Disk(
-        name=f"ephemeral:{placement}",
-        role="ephemeral_os",
-        placement=placement,
-        size_bytes=demand.size_bytes,
-    )
-    option = DiskOption(EPHEMERAL_OS, disk, Bill(market.hours, ()), Use())
-    return _Way(np.zeros_like(shares), shares, allowed, [(0, Decimal(0), (option,))])

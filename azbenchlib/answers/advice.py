@@ -67,6 +67,7 @@ _UNITS = {
 _COLUMNS = {
     "vm": "string",
     "disks": "string",
+    "os_disk": "string",
     "redundancy": "string",
     "caching": "string",
     "price_per_month": "Float64",
@@ -174,7 +175,8 @@ def flat(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _priced(best: Configuration, market: Market) -> Iterator[Part]:
-    disks = best.candidate.option.price
+    disks, os_option = best.candidate.option.price, best.candidate.os_option
+    of_vm = best.candidate.vm_bill.total
     month = money(market.currency, "month")
     prices = (line.price for line in best.bill.lines)
     source = "; ".join(dict.fromkeys(f"{price.source_id} of {price.as_of}" for price in prices))
@@ -187,14 +189,17 @@ def _priced(best: Configuration, market: Market) -> Iterator[Part]:
         {"price": price, "vm": best.vm, "about": f" ({about})" if about else ""},
         Tone.STRONG,
     )
-    yield Sentence(described(best))
+    yield Sentence(described(best.candidate.option))
+    if os_option:
+        yield Sentence("OS disk: {disk}", {"disk": described(os_option)})
     is_plain = market.disk_pay == PAYG and market.pay == PAYG
     yield Sentence(
-        "VM {vm} ({paid}), disks {disks}{disks_paid}",
+        "VM {vm} ({paid}), disks {disks}{os_disk}{disks_paid}",
         {
-            "vm": Figure(best.price - disks, month, source, text=f"{best.price - disks:,.2f}"),
+            "vm": Figure(of_vm, month, source, text=f"{of_vm:,.2f}"),
             "paid": paid_words(market),
             "disks": Figure(disks, month, source, text=f"{disks:,.2f}"),
+            "os_disk": f", OS disk {os_option.price:,.2f}" if os_option else "",
             "disks_paid": "" if is_plain else f" ({PAYMENT_WORDS[market.disk_pay]})",
         },
         Tone.FAINT,
@@ -213,7 +218,8 @@ def _in_short(advice: Advice) -> Iterator[Part]:
     cheaper = "; ".join(f"{one.option} {one.share:.0%} less" for one in advice.savings)
     if cheaper:
         yield Sentence(f"would cost less: {cheaper}")
-    cautions = (*(caution.brief for caution in best.cautions), "no OS disk in the price (see --os-disk)")
+    no_os_disk = () if advice.demand.os_disk else ("no OS disk in the price (see --os-disk)",)
+    cautions = (*(caution.brief for caution in best.cautions), *no_os_disk)
     yield Sentence(f"before you order: {'; '.join(cautions)}")
     yield from (Sentence(f"not ranked: {_unpriced(one)}") for one in advice.unpriced if one.at_least)
 
@@ -230,7 +236,7 @@ def _fewer_and_more_disks(advice: Advice) -> Iterator[Sentence]:
                 share = abs(float(one.price / best.price) - 1)
                 vm = "" if one.vm == best.vm else f"{one.vm}, "
                 figure = Figure(share, AS_SHARE, text=f"{share:.1%}")
-                yield Sentence(sentence, {"share": figure, "vm": vm, "disk": described(one)})
+                yield Sentence(sentence, {"share": figure, "vm": vm, "disk": described(one.candidate.option)})
 
 
 def _explanation(advice: Advice) -> Iterator[Part]:
@@ -355,6 +361,7 @@ def _wanted(demand: Demand, market: Market) -> str:
         length = f"{demand.peak.seconds / 60:g} of every {demand.peak.period_s / 60:g} min"
         parts.append(f"{format_count(most)} IOPS and {format_mbps(mbps)} MB/s for {length}")
     parts.append(format_size(demand.size_bytes))
+    parts += [f"OS disk of {format_size(demand.os_disk.size_bytes)}"] if demand.os_disk else []
     parts += [f"{demand.cache_hit:.0%} cache hits"] if demand.cache_hit else []
     parts += ["ZRS"] if demand.redundancy == "ZRS" else []
     return f"{'; '.join(parts)}; in {market.region}"

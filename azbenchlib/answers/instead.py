@@ -30,7 +30,7 @@ _DIFFERENCES = (
     TableColumn("kind", "Kind"),
     TableColumn("latency_class", "Latency class"),
     TableColumn("host_caching", "Host caching"),
-    TableColumn("os_disk", "As OS disk"),
+    TableColumn("is_os_disk", "As OS disk"),
     TableColumn("zone", "Zone"),
     TableColumn("sla", "SLA of a single VM"),
 )

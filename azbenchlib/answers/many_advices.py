@@ -135,7 +135,8 @@ class VolumesAnswer(Answer):
         month = money(market.currency, "month")
         vm = market.vm_bill(volumes.vm_index).total
         prices = {"VM": vm, **{name: volumes.options[name].price for name in volumes.parts}}
-        words = {"VM": paid_words(market), **{name: described(part) for name, part in volumes.parts.items()}}
+        disks = {name: described(option) for name, option in volumes.options.items()}
+        words = {"VM": paid_words(market), **disks}
         columns = (
             TableColumn("volume", "Volume"),
             TableColumn("price_per_month", f"{market.currency} a month", month),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from itertools import takewhile
 
+from azbenchlib.advisor.configuration import Configuration
 from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.order_designs import WAYS_TO_PAY, OrderDesign, order_designs
 from azbenchlib.advisor.text import described
@@ -15,14 +17,13 @@ from azbenchlib.answers.document import (
     FigureTable,
     Part,
     Section,
+    Sentence,
     TableColumn,
     TableRow,
     Tone,
 )
 from azbenchlib.answers.figures import Figure, FigureUnit, money
 from azbenchlib.azure.prices.rows import PAYMENT_WORDS
-
-_HEAD = 3  # sentences about the recommended configuration, its price among them
 
 
 def order_document(answer: AdviceAnswer, markets: Mapping[str, Market]) -> Document:
@@ -37,13 +38,14 @@ def order_document(answer: AdviceAnswer, markets: Mapping[str, Market]) -> Docum
     whole = answer.explained().document
     designs = order_designs(answer.result)
     parts = [part for part in whole.parts if not _is_for_the_terminal(part)]
+    head = list(takewhile(lambda part: isinstance(part, Sentence), parts))
     return Document(
         whole.headline,
         [
-            *parts[:_HEAD],
+            *head,
             Section("Three designs", [_designs(answer, designs)]),
             Section("By the way to pay for the VM", [_prices(answer, designs, markets)]),
-            *parts[_HEAD:],
+            *parts[len(head) :],
         ],
     )
 
@@ -73,8 +75,19 @@ def _designs(answer: AdviceAnswer, designs: tuple[OrderDesign, ...]) -> FigureTa
         price = Figure(best.price, unit, text=f"{bound}{best.price:,.2f}")
         limit = f"{best.binding.display_name}, {best.headroom[best.binding]:+.0%}"
         tone = Tone.SURE if best is answer.result.best else Tone.PLAIN
-        rows.append(TableRow((_named(one), best.vm, described(best), price, limit), tone=tone))
+        rows.append(
+            TableRow((_named(one), best.vm, _disks(best, answer.result.best), price, limit), tone=tone)
+        )
     return FigureTable(columns=columns, rows=rows, name="designs")
+
+
+def _disks(one: Configuration, recommended: Configuration) -> str:
+    """The disks in words, with the OS disk where that of the recommended configuration is another."""
+    os_option, other = one.candidate.os_option, recommended.candidate.os_option
+    data = described(one.candidate.option)
+    if os_option is None or other is None or os_option.disk == other.disk:
+        return data
+    return f"{data}; OS disk: {described(os_option)}"
 
 
 def _prices(

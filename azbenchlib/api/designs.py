@@ -149,6 +149,7 @@ def advise(
     zone: Stated | None = None,
     peak: str | None = None,
     preset: str | None = None,
+    os_disk: str | None = None,
     region: str = DEFAULT_REGION,
     as_of: str | None = None,
     vm_hours: Stated | None = None,
@@ -204,6 +205,10 @@ def advise(
         A peak, ``"SECONDS/PERIOD:IOPS[:MBPS]"``.
     preset : str, optional
         A workload by name, such as ``"postgresql"``, for what is not stated.
+    os_disk : str, optional
+        The OS disk too: its size, such as ``"64GiB"``, and its rates where they are known, such as
+        ``"64GiB,iops=2000"``; ``not-persistent=yes`` allows an ephemeral one. Default: it is not in the
+        price.
     region : str
         Azure region; of westeurope all prices are shipped.
     as_of : str, optional
@@ -249,7 +254,7 @@ def advise(
         "zrs": zrs, "not_persistent": not_persistent, "hit": hit, "headroom": headroom, "vcpus": vcpus,
         "ram": ram, "ram_per_vcpu": ram_per_vcpu, "vm": vm, "family": family, "arch": arch, "arm": arm,
         "burstable": burstable, "any_family": any_family, "max_disks": max_disks, "zone": zone,
-        "peak": peak, "preset": preset, "strictly_cheapest": strictly_cheapest,
+        "peak": peak, "preset": preset, "strictly_cheapest": strictly_cheapest, "os_disk": os_disk,
     }  # fmt: skip
     terms = ("region", "as_of", "vm_hours", "pay", "disk_pay", "os", "discount", "currency", "prices")
     for name in others:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from azbenchlib.cost.payments import Payment
     from azbenchlib.dataset.dataset import Dataset
 
+_OF_VM = {"os_disk", *demand_file.SHARED_COLUMNS}  # what states no data
+
 
 def advise(
     iops: demand_options.IopsOption = None,
@@ -158,22 +160,24 @@ def advise(
         "arch": arch, "peak": peak, "family": family, "max_disks": max_disks, "zone": zone,
         "preset": preset, "arm": "yes" if arm else None, "burstable": "yes" if burstable else None,
         "any_family": "yes" if any_family else None,
-        "strictly_cheapest": "yes" if strictly_cheapest else None,
+        "strictly_cheapest": "yes" if strictly_cheapest else None, "os_disk": os_disk,
     }  # fmt: skip
     given = {name: text for name, text in stated.items() if text is not None}
     paid = payment(pay, disk_pay, system, vm_hours, currency, discount)
     _refuse_contradictions(given, from_, run, workloads, volume)
-    several = [*(volume or []), *([os_disk] if os_disk else [])]
+    is_os_disk_alone = os_disk is not None and not (given.keys() - _OF_VM or from_ or workloads)
+    several = bool(volume) or is_os_disk_alone
     for option, wanted_too in (("--quota", quota), ("--why", why), ("--report", report is not None)):
         if wanted_too:
             _refuse_several(option, workloads, several, region)
     _tell_what_is_left_out(preset)
     if instead_of is not None:
-        _refuse_with_instead_of(from_, workloads, several, job, why or quota or report is not None, region)
+        explains = why or quota or report is not None
+        _refuse_with_instead_of(from_, workloads, several or bool(os_disk), job, explains, region)
         market = _market(_only(region), paid, prices, as_of)
         return advise_many.instead(instead_of, given, market, format_)
     if workloads is not None:
-        _refuse_with_workloads(from_, job, region, os_disk)
+        _refuse_with_workloads(from_, job, region)
         wanted = advise_many.read_workloads(workloads, given)
         market = _market(_only(region), paid, prices, as_of)
         advise_many.check_sizes(workloads, wanted, market)
@@ -182,7 +186,7 @@ def advise(
     if several:
         _refuse_with_volumes("--volume" if volume else "--os-disk", from_, job, region)
         market = _market(_only(region), paid, prices, as_of)
-        advise_many.volumes(volume or (), os_disk, given, market, format_)
+        advise_many.volumes(volume or (), given, market, format_)
         return
     measured: dict[str, Any] = {}
     read: list[Dataset] = []
@@ -255,12 +259,10 @@ def _refuse_contradictions(
         raise InputError("--arm allows Arm CPUs too, and --arch x64 none: leave one of them out")
 
 
-def _refuse_several(
-    option: str, workloads: Path | None, volume: list[str] | None, region: list[str] | None
-) -> None:
-    if workloads is not None or volume or _several(region):
+def _refuse_several(option: str, workloads: Path | None, several: bool, region: list[str] | None) -> None:
+    if workloads is not None or several or _several(region):
         raise InputError(
-            f"{option} is told of one answer: leave out --workloads, --volume and --os-disk, name one region"
+            f"{option} is told of one answer: state one demand and region, leave out --workloads and --volume"
         )
 
 
@@ -270,11 +272,7 @@ def _refuse_with_volumes(option: str, from_: str | None, job: Path | None, regio
     _refuse_regions(option, region)
 
 
-def _refuse_with_workloads(
-    from_: str | None, job: Path | None, region: list[str] | None, os_disk: str | None
-) -> None:
-    if os_disk is not None:
-        raise InputError("--os-disk is answered for one demand or for volumes: leave out --workloads")
+def _refuse_with_workloads(from_: str | None, job: Path | None, region: list[str] | None) -> None:
     if from_ is not None:
         raise InputError("give either --from or --workloads, not both")
     if job is not None:
@@ -285,7 +283,7 @@ def _refuse_with_workloads(
 def _refuse_with_instead_of(
     from_: str | None,
     workloads: Path | None,
-    several: list[str],
+    several: bool,
     job: Path | None,
     explains: bool,
     region: list[str] | None,

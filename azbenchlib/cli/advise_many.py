@@ -90,28 +90,22 @@ def regions(
     show(ConfigurationsAnswer(rows, "Region", payment.currency, cautions), form)
 
 
-def volumes(
-    texts: Sequence[str], os_disk: str | None, common: Mapping[str, str], market: Market, form: OutputFormat
-) -> None:
-    """The cheapest VM with disks for several volumes, or for one and the OS disk.
-
-    Without `texts`, `common` states the demand of the data; where it has none, the OS disk is alone.
-    """
+def volumes(texts: Sequence[str], given: Mapping[str, str], market: Market, form: OutputFormat) -> None:
+    """The cheapest VM with disks for several volumes, and for the OS disk of `given`; or for that alone."""
     from azbenchlib.advisor.demands import demand_file
     from azbenchlib.advisor.offers.load_market import check_offered
     from azbenchlib.advisor.volumes import advise_volumes
     from azbenchlib.answers.many_advices import VolumesAnswer
 
+    common = {column: text for column, text in given.items() if column != "os_disk"}
     wanted = [demand_file.volume(text, common) for text in texts]
-    if not texts and set(common) - set(demand_file.SHARED_COLUMNS):
-        wanted.append(("data", demand_file.demand(common)))
-    if os_disk is not None:
-        wanted.append((demand_file.OS_DISK, demand_file.os_disk(os_disk, common)))
+    if "os_disk" in given:
+        wanted.append((demand_file.OS_DISK, demand_file.os_disk(given["os_disk"], common)))
     names = [name for name, _ in wanted]
     if len(set(names)) < len(names):
         raise InputError(f"--volume: the names {', '.join(names)} are not all different")
     if form is OutputFormat.csv:
-        raise InputError(f"{'--volume' if texts else '--os-disk'} has no CSV: take --format json")
+        raise InputError(f"{'--volume' if texts else 'an OS disk alone'} has no CSV: take --format json")
     demands = dict(wanted)
     check_offered(next(iter(demands.values())).vm, market)
     show(VolumesAnswer(advise_volumes(demands, market)), form)

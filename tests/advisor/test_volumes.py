@@ -82,8 +82,8 @@ def test_an_ephemeral_os_disk_has_a_most() -> None:
         assert os_disk.disk.role == role
 
 
-def test_the_os_disk_is_a_volume_of_the_answer() -> None:
-    asked = (*PLACE, "--iops", "4000", "--size", "1TiB", "--os-disk", "128GiB,iops=500")
+def test_the_os_disk_is_a_volume_beside_others_and_alone() -> None:
+    asked = (*PLACE, "--volume", "data:iops=4000,size=1TiB", "--os-disk", "128GiB,iops=500")
     document = json.loads(CliRunner().invoke(app, [*asked, "--format", "json"]).stdout)
     assert [one["name"] for one in document["volumes"]] == ["data", "os"]
     assert document["volumes"][1]["disks"].startswith("os:P")
@@ -93,8 +93,6 @@ def test_the_os_disk_is_a_volume_of_the_answer() -> None:
     assert (only["name"], only["disks"], only["fio_job"]) == ("os", "os:P10", None)
     safe = CliRunner().invoke(app, [*PLACE, "--os-disk", "128GiB", "--zrs", "--format", "json"])
     assert json.loads(safe.stdout)["volumes"][0]["disks"] == "os:P10:ZRS"
-    text = CliRunner().invoke(app, [*PLACE, "--iops", "4000", "--size", "1TiB"]).stdout
-    assert "no OS disk in the price (see --os-disk)" in " ".join(text.split())
 
 
 @pytest.mark.long
@@ -159,9 +157,9 @@ def test_text_and_json_tell_each_volume() -> None:
         (("--os-disk", "64GiB,latency=ssd"), "the I/Os of Standard disks are billed: state the IOPS"),
         (("--os-disk", "64GiB,latency=submillisecond"), "no VM and disks in westeurope meet this volume"),
         (("--os-disk", "64GiB", "--why"), "--why is told of one answer"),
-        (("--os-disk", "64GiB", "--format", "csv"), "--os-disk has no CSV"),
+        (("--os-disk", "64GiB", "--format", "csv"), "an OS disk alone has no CSV"),
         (("--os-disk", "64GiB", "--volume", "os:iops=9,size=1TiB"), "the names os, os are not all different"),
-        (("--volume", LOG, "--why"), "--why is told of one answer: leave out --workloads, --volume and"),
+        (("--volume", LOG, "--why"), "--why is told of one answer: state one demand and region, leave out"),
         (("--volume", TEMP, "--not-persistent"), "local disks are answered for one volume alone"),
         (("--os-disk", "64GiB", "--bs", "8k"), "--size is missing"),  # of the data, which has a block size
     ],

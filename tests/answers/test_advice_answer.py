@@ -39,7 +39,7 @@ ASKED = (
 )
 # Of the command line alone: what a demand is measured from, several demands, and what is printed.
 NOT_IN_PYTHON = {
-    "from_", "run", "workloads", "volume", "os_disk", "instead_of", "job", "why", "quota", "format_",
+    "from_", "run", "workloads", "volume", "instead_of", "job", "why", "quota", "format_",
     "system", "help", "report",
 }  # fmt: skip
 

@@ -323,7 +323,9 @@ def recommended_volumes(wanted: list[Demand], there: Market) -> tuple[Fraction, 
             for some, each in zip(disks, wanted, strict=True)
         ]
         for several in product(*able):
-            count = sum(one.count for (one, _), each in zip(several, wanted, strict=True) if not each.os_disk)
+            count = sum(
+                one.count for (one, _), each in zip(several, wanted, strict=True) if not each.is_os_disk
+            )
             taken = [sum(parts) for parts in zip(*(shares for _, shares in several), strict=True)]
             if count <= (vm_size.vm.max_data_disks or 0) and max(taken) <= 1 + 1e-9:
                 key = (vm_size.size, *(one.key for one, _ in several))
@@ -353,7 +355,7 @@ def _shares(vm_size: VmSize, disk: "_Disk", wanted: Demand) -> list[float] | Non
 
 def _ephemeral(vm_size: VmSize, wanted: Demand) -> Iterator[tuple["_Disk", list[float]]]:
     """The OS disk on the host, with what it takes of the VM's cached limit, which a temp disk may share."""
-    if not wanted.os_disk or wanted.persistent or wanted.redundancy == "ZRS":
+    if not wanted.is_os_disk or wanted.persistent or wanted.redundancy == "ZRS":
         return
     vm = vm_size.vm
     nvme = vm.nvme.times(Fraction(1, vm.nvme_count or 1))
@@ -389,7 +391,7 @@ def os_disk(random: Random, wanted: Demand) -> Demand:
     iops = random.choice([None, random.randint(1, 60)])
     return replace(
         wanted,
-        os_disk=True,
+        is_os_disk=True,
         most_disks=1,
         size_bytes=random.choice([1, 4, 9, 600, 4_095]) * GIB,
         iops=iops,
@@ -520,7 +522,7 @@ def _suits(vm_size: VmSize, wanted: Demand) -> bool:
 def _disks(wanted: Demand, there: Market, bursting: bool) -> Iterator[_Disk]:
     counts = (
         [1]
-        if wanted.os_disk
+        if wanted.is_os_disk
         else range(1, max((vm_size.vm.max_data_disks or 0 for vm_size in there.vms), default=0) + 1)
     )
     reach = ORDER.index(wanted.latency)
@@ -530,7 +532,7 @@ def _disks(wanted: Demand, there: Market, bursting: bool) -> Iterator[_Disk]:
                 if wanted.redundancy == "ZRS" and (redundancy == "LRS" or row.sku == "Standard"):
                     continue
                 yield from _of_tier(wanted, there, row, count, cached, redundancy, bursting)
-    if reach <= 3 and wanted.redundancy == "LRS" and not wanted.os_disk:
+    if reach <= 3 and wanted.redundancy == "LRS" and not wanted.is_os_disk:
         for rules, count in product(there.rules, counts):
             yield from _of_rules(wanted, there, rules, count)
 
@@ -539,7 +541,7 @@ def _of_tier(
     wanted: Demand, there: Market, row: TierRow, n: int, cached: bool, redundancy: str, bursting: bool
 ) -> Iterator[_Disk]:
     size = row.size_bytes
-    if (cached or wanted.os_disk) and size >= 4 * TIB:
+    if (cached or wanted.is_os_disk) and size >= 4 * TIB:
         size = 4095 * GIB if size == 4 * TIB else 0
     if size * n < wanted.size_bytes:
         return

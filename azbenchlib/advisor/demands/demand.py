@@ -98,10 +98,12 @@ class Demand:
     vm : str
         Name of a VM size, or a pattern such as ``Standard_E*s_v5``.
     architecture : {"any", "x64", "arm64"}
-    os_disk : bool
+    is_os_disk : bool
         Whether it is the VM's OS disk: one disk, of a kind that may be one, which takes no place of a data
         disk; where it is not `persistent`, an ephemeral one on the host too. It may be without rates: any
         disk with room.
+    os_disk : Demand, optional
+        What the VM's OS disk needs beside this. None: the OS disk is not part of the answer.
     strictly_cheapest : bool
         Whether a stripe is recommended where fewer disks cost little more
         (:data:`azbenchlib.advisor.search.FEWER_DISKS_WITHIN`).
@@ -130,16 +132,22 @@ class Demand:
     architecture: str = "any"
     choice: VmChoice = ANYTHING
     most_disks: int = MOST_DISKS
-    os_disk: bool = False
+    is_os_disk: bool = False
+    os_disk: "Demand | None" = None
     strictly_cheapest: bool = False
     zone: str | None = None
 
     def __post_init__(self) -> None:
         self._check_choices()
-        if self.os_disk:
+        if self.is_os_disk:
             self._check_os_disk()
-        elif self.iops is None and self.bytes_per_s is None:
+        elif not self.has_rates:
             raise InputError("a demand needs IOPS, MB/s or both")
+        if self.peak and self.os_disk and self.os_disk.has_rates:
+            raise InputError("a peak and rates of the OS disk have no answer together: leave out one")
+        self._check_figures()
+
+    def _check_figures(self) -> None:
         memory = ("memory_bytes", "memory_per_vcpu_bytes")
         for name in ("size_bytes", "iops", "bytes_per_s", "bs_bytes", "vcpus", *memory):
             value = getattr(self, name)
@@ -173,8 +181,13 @@ class Demand:
             stated, most = format_size(self.size_bytes), f"{OS_DISK_BYTES // GIB} GiB"
             raise InputError(f"size {stated}: an OS disk has at most {most}")
         is_billed_by_use = any(kind.billing and kind.billing.operations_tier for kind in self.kinds)
-        if is_billed_by_use and self.iops is None and self.bytes_per_s is None:
+        if is_billed_by_use and not self.has_rates:
             raise InputError("the I/Os of Standard disks are billed: state the IOPS of the OS disk too")
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether IOPS or bytes per second are stated."""
+        return self.iops is not None or self.bytes_per_s is not None
 
     @property
     def block(self) -> float:
@@ -192,7 +205,7 @@ class Demand:
         allowed = [kind for kind in disk_kinds.kinds() if kind.serves(self.latency)]
         if self.persistent or self.redundancy == "ZRS":
             allowed = [kind for kind in allowed if not kind.local]
-        if self.os_disk:
+        if self.is_os_disk:
             allowed = [kind for kind in allowed if not (kind.local or kind.no_os_source)]
         redundant = (kind for kind in allowed if self.redundancy in ("LRS", *kind.redundancies))
         return tuple(sorted(redundant, key=lambda kind: LATENCY_CLASSES.index(kind.latency_class)))

@@ -91,6 +91,7 @@ DEMAND_COLUMNS: dict[str, tuple[str, Any]] = {
     "max_disks": ("most_disks", disks),
     "strictly_cheapest": ("strictly_cheapest", yes),
     "zone": ("zone", None),
+    "os_disk": ("os_disk", None),
 }
 _OLD_COLUMNS = {"burst": "peak"}  # of files that are there
 PRESET = "preset"  # column, and option, of a workload by name
@@ -139,6 +140,7 @@ def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, A
         name = f"{where}{column.replace('_', '-') if where == '--' else column}"
         if text.strip():
             stated[field] = read(name, text.strip()) if read else text.strip()
+    of_os = stated.pop("os_disk", None)
     if "size_bytes" not in {**(measured or {}), **stated}:
         raise InputError(f"{where}size is missing: how much data, such as 2TiB")
     if "redundancy" in stated:
@@ -147,6 +149,8 @@ def demand(texts: Mapping[str, str], where: str = "--", measured: Mapping[str, A
         stated["persistent"] = not stated["persistent"]
     if "bytes_per_s" in stated:
         stated["bytes_per_s"] *= MB
+    if of_os is not None:
+        stated["os_disk"] = os_disk(of_os, texts)
     found = _for_a_server({**(measured or {}), **stated})
     if found.peak and found.highest == found.steady:
         iops, rate = found.steady
@@ -249,7 +253,7 @@ def os_disk(text: str, common: Mapping[str, str]) -> Demand:
         raise InputError(f"--os-disk '{text}': write a size, such as 64GiB, or 64GiB,iops=2000")
     _check_columns(f"--os-disk '{text}'", stated, _OS_DISK_COLUMNS)
     try:
-        return demand({"latency": "premium", "max_disks": "1", **shared, **stated}, "", {"os_disk": True})
+        return demand({"latency": "premium", "max_disks": "1", **shared, **stated}, "", {"is_os_disk": True})
     except InputError as error:
         raise InputError(f"--os-disk '{text}': {error}") from None
 

@@ -98,7 +98,7 @@ def tier_lacks(
     """
     rows = market.tiers_of(kind.sku)
     counts = np.arange(1, MOST_DISKS + 1, dtype=float)
-    sizes = np.array([[tier_size(row, cached or demand.os_disk)] for row in rows], dtype=float)
+    sizes = np.array([[tier_size(row, cached or demand.is_os_disk)] for row in rows], dtype=float)
     with np.errstate(divide="ignore"):
         worst: Floats = demand.size_bytes / (sizes * counts)
         for quantity, need in demand.needs(cached, unit=kind.io_unit_bytes).items():
@@ -179,9 +179,9 @@ def _tiered(kind: DiskKind, cached: bool, demand: Demand, market: Market, on_dem
         bursting = range(fewer, min(few, demand.most_disks + 1)) if _bursts_on_demand(row, cached) else ()
         for redundancy in redundancies(kind, demand):
             if few <= demand.most_disks:
-                yield tier_disk(row, few, cached, redundancy, os_disk=demand.os_disk)
+                yield tier_disk(row, few, cached, redundancy, os_disk=demand.is_os_disk)
             for count in bursting:
-                yield tier_disk(row, count, cached, redundancy, on_demand=True, os_disk=demand.os_disk)
+                yield tier_disk(row, count, cached, redundancy, on_demand=True, os_disk=demand.is_os_disk)
 
 
 def _first(lacks: Floats) -> list[int]:

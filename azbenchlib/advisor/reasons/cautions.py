@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 from azbenchlib.advisor.offers.market import Market
-from azbenchlib.azure.disk_kinds import EPHEMERAL_OS, PREMIUM_SLA, STANDARD_HDD, ULTRA
+from azbenchlib.azure.disk_kinds import EPHEMERAL_OS, PREMIUM_SLA, STANDARD_HDD, ULTRA, DiskKind
 from azbenchlib.azure.prices.rows import SPOT
 from azbenchlib.core.units import format_size
 from azbenchlib.cost.bill import Bill
@@ -65,7 +65,8 @@ def _of_vm(one: Configuration) -> Iterator[Caution]:
 
 
 def _of_disks(one: Configuration) -> Iterator[Caution]:
-    kind, vm_size = one.kind, one.candidate.vm_size
+    kind, vm_size, market = one.kind, one.candidate.vm_size, one.candidate.market
+    kinds = [option.kind for option in one.candidate.options]
     if kind is ULTRA and vm_size.ultra is not True:
         said = "says that it takes none" if vm_size.ultra is False else "does not say whether it does"
         text = f"a page prints limits of {one.vm} for Ultra Disks, but the resource-SKU API {said}"
@@ -77,33 +78,36 @@ def _of_disks(one: Configuration) -> Iterator[Caution]:
         block = format_size(one.demand.block)
         text = f"Standard HDD is for backup and infrequent access, not for I/Os of {block}"
         yield Caution("Standard HDD is not for small I/Os", text)
-    if kind.single_vm_sla < PREMIUM_SLA:
-        sla, best = (f"{share * 100:g}%" for share in (kind.single_vm_sla, PREMIUM_SLA))
+    least = min(kinds, key=lambda each: each.single_vm_sla)
+    if least.single_vm_sla < PREMIUM_SLA:
+        sla, best = (f"{share * 100:g}%" for share in (least.single_vm_sla, PREMIUM_SLA))
         text = (
-            f"the SLA of a single VM with {kind.label} is {sla}; {best} with Premium SSD as all of its disks"
+            f"the SLA of a single VM with {least.label} is {sla}; {best} with Premium SSD as all of its disks"
         )
         yield Caution(f"SLA of a single VM {sla}", text)
     if kind.zonal and one.demand.zone is None:
         text = f"{kind.label} attaches to VMs in an availability zone alone, where the region has zones"
         yield Caution("the VM must be in an availability zone", text)
-    if one.demand.os_disk:
-        yield from _of_os_disk(one)
-    for text in doubts(one.setup, one.candidate.use):
-        yield Caution(text.partition(":")[0], text)
+    if one.demand.is_os_disk or one.demand.os_disk:
+        yield from _of_os_disk(kinds[-1])
+    for option in one.candidate.options:
+        use = replace(option.use, pay=market.pay, disk_pay=market.disk_pay, os=market.os)
+        for text in doubts(replace(one.setup, disks=(option.disk,)), use):
+            yield Caution(text.partition(":")[0], text)
 
 
-def _of_os_disk(one: Configuration) -> Iterator[Caution]:
+def _of_os_disk(kind: DiskKind) -> Iterator[Caution]:
     """Yield what holds of an OS disk alone.
 
     Sources: azure-compute-docs ephemeral-os-disks.md@48af4dd8 (2025-10-08),
     managed-disks-overview.md@5db40702 (2025-04-01).
     """
-    if one.kind is EPHEMERAL_OS:
+    if kind is EPHEMERAL_OS:
         text = "a VM with an ephemeral OS disk cannot be deallocated, and the disk has no snapshot or backup"
         yield Caution("ephemeral OS disk: no deallocation, no backup", text)
         text = "Trusted Launch keeps 1 GiB of the place of an ephemeral OS disk for itself"
         yield Caution("1 GiB is for Trusted Launch", text)
-    if one.kind is STANDARD_HDD:
+    if kind is STANDARD_HDD:
         text = "Azure supports Standard HDD as OS disks until 2028-09-08"
         yield Caution("Standard HDD as OS disk until 2028-09-08", text)
 

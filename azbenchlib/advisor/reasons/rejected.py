@@ -118,7 +118,7 @@ def _cheaper(found: Search, group: Group, chosen: Candidate) -> Iterator[tuple[f
     if group.kind.local:
         return
     some = [*map(_enough, group.steps), *_one_fewer(found, group)]
-    vm_indices = np.flatnonzero(group.suits & (group.market.vm_prices < float(chosen.price)))
+    vm_indices = np.flatnonzero(group.suits & (group.vm_prices < float(chosen.price)))
     if not some or not len(vm_indices):
         return
     slots = np.array([[few.count] for few in some]) / np.maximum(group.slots[vm_indices], 1e-9)
@@ -130,11 +130,11 @@ def _cheaper(found: Search, group: Group, chosen: Candidate) -> Iterator[tuple[f
         uncredited = group.market.vm_sizes.utilisation(
             group.kind, group.cached, found.demand, credits_count=False
         )
-    vm_prices = group.market.vm_prices[vm_indices]
+    vm_prices = group.vm_prices[vm_indices]
     for _, which, place in _nearest(some, lacks, lambda price: price + vm_prices < float(chosen.price)):
         few, vm_index = some[which], int(vm_indices[place])
         least = max(few.least, float(slots[which, place]), float(uncredited[vm_index]))
-        yield least, Candidate(group.market, vm_index, few.option)
+        yield least, group.with_vm(vm_index, few.option)
 
 
 def _nearest(

@@ -116,6 +116,7 @@ def _fewer(demand: Demand) -> Iterator[tuple[str, Demand]]:
         f"with up to {MOST_DISKS} disks": {"most_disks": MOST_DISKS},
         "with any VM family": {"choice": ANYTHING},
         "in another zone": {"zone": None},
+        "without the OS disk": {"os_disk": None},
     }
     for text, change in some.items():
         other = replace(demand, **change)
