@@ -94,6 +94,16 @@ class LessonFigure:
     what: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Mechanism:
+    """A picture of why it is so, drawn from the model: what its title says, what it shows, how it is read."""
+
+    title: str
+    what: str
+    how: Sequence[str]
+    draw: Callable[[plots.Layout], plots.Drawn]
+
+
 class Lesson(Practice, ABC):
     """A lesson with a prediction and a measurement; its notebook calls one method a cell.
 
@@ -159,6 +169,10 @@ class Lesson(Practice, ABC):
         """Whose latencies its figures show: name, table of the catalogue, and whether they are of writes."""
         return ()
 
+    def mechanism(self) -> Mechanism:
+        """The picture that explains the answer."""
+        raise InputError(f"lesson '{self.name}' has no picture of a mechanism")
+
     def drawn(self, value: float) -> float:
         """A value of the question as the y axis of the first figure has it."""
         return value
@@ -201,6 +215,12 @@ class Lesson(Practice, ABC):
         note = "What the model answers to the question, for other settings."
         table = render("table", id="explore", note=note, columns=columns, rows=rows, left=[])
         return self._folded("Other settings", table)
+
+    def picture(self) -> Block:
+        """The mechanism, as the model of the limits has it."""
+        shown = self.mechanism()
+        block = self._in_figure(shown, f"{self.name}-mechanism", shown.draw, shown.how)
+        return self._folded("The mechanism", block)
 
     @property
     def dataset(self) -> Dataset:
@@ -283,16 +303,19 @@ class Lesson(Practice, ABC):
 
     def _figure(self, view: LessonFigure, points: pd.DataFrame, i: int, how: Sequence[str]) -> Block:
         draw_it = partial(confronted, points, view.series, view.chart)
-        svg = safe(plots.both(draw_it, f"{self.name}-{i}"))
-        values: dict[str, Any] = {
-            "title": view.title,
-            "what": view.what,
-            "svg": svg,
-            "how": how,
-            "group": None,
-        }
-        values |= {"kind": "lesson", "folded": i > 0}
-        return render("figure", id=f"{self.name}-{i}-figure", **values)
+        return self._in_figure(view, f"{self.name}-{i}", draw_it, how, folded=i > 0)
+
+    def _in_figure(
+        self,
+        said: LessonFigure | Mechanism,
+        name: str,
+        draw: Callable[[plots.Layout], plots.Drawn],
+        how: Sequence[str],
+        folded: bool = False,
+    ) -> Block:
+        values: dict[str, Any] = {"title": said.title, "what": said.what, "how": how, "group": None}
+        values |= {"svg": safe(plots.both(draw, name)), "kind": "lesson", "folded": folded}
+        return render("figure", id=f"{name}-figure", **values)
 
     def _compared(self, knob: float, found: LessonResult) -> Block:
         """Prediction, measurement and model in words."""

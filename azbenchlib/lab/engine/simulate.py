@@ -86,7 +86,8 @@ def simulate(
     -------
     DataFrame
         A row an I/O that completed in time, as this became known: ``job`` (place in `jobs`),
-        ``volume``, ``ddir``, ``bs_bytes``, ``t_s`` (of completion, since `start`) and ``lat_us``.
+        ``volume``, ``ddir``, ``bs_bytes``, ``t_s`` (of completion, since `start`), ``lat_us``, and
+        ``wait_us`` (of it, before all limits had let the I/O pass).
 
     Raises
     ------
@@ -136,10 +137,11 @@ class _Loop:
     def __init__(self, machine: Machine, jobs: Sequence[SimulatedJob], seed: int) -> None:
         self.machine, self.jobs = machine, jobs
         self.requests = [_requests(machine, job, seed + i) for i, job in enumerate(jobs)]
+        self.volumes = [machine.volumes[job.volume] for job in jobs]
         self.completions: list[tuple[float, int, int]] = []
         self.order = count()
         self.job, self.write = array("H"), array("B")
-        self.done_s, self.lat_s = array("d"), array("d")
+        self.done_s, self.lat_s, self.wait_s = array("d"), array("d"), array("d")
 
     def issue(self, i: int, now: float) -> None:
         op, offset = next(self.requests[i])
@@ -153,6 +155,7 @@ class _Loop:
         self.write.append(op == WRITE)
         self.done_s.append(due)
         self.lat_s.append(due - submitted)
+        self.wait_s.append(self.volumes[i].passed_s - submitted)
         if len(self.done_s) > MOST_IOS:
             raise InputError(
                 f"simulation: more than {MOST_IOS:,} I/Os; nothing limits them, or it is too long"
@@ -179,6 +182,7 @@ class _Loop:
                 "bs_bytes": np.array([job.bs_bytes for job in self.jobs])[job],
                 "t_s": np.array(self.done_s) - start,
                 "lat_us": np.array(self.lat_s) * US_PER_S,
+                "wait_us": np.array(self.wait_s) * US_PER_S,
             }
         )
         return found[found["t_s"] <= end - start].reset_index(drop=True)

@@ -39,6 +39,11 @@ class Way:
 class EmulatedVolume:
     """A volume without a host cache.
 
+    Attributes
+    ----------
+    passed_s : float
+        When the request that was told last had passed all limits.
+
     Notes
     -----
     An I/O completes when all limits have let it pass, plus its latency. Our assumptions, undocumented: TRIM
@@ -55,6 +60,7 @@ class EmulatedVolume:
         self._way, self._event_queue = way, way.event_queue
         self._read_s, self._write_s = way.read_s, way.write_s
         self._straight = all(chain.scheduler is None and chain.ahead for chain in self.chains)
+        self.passed_s = 0.0
         self._due: list[float] = []
         self._finished = 0
 
@@ -62,7 +68,7 @@ class EmulatedVolume:
         """Take a request that arrives now; `done` is told when it completes, once that is known."""
         self._note(op, length, now)
         if op == FLUSH:
-            self._finish(done, now)
+            self._finish(done, now, now)
             return
         write = op != READ
         size = length if op <= WRITE else 0
@@ -89,9 +95,10 @@ class EmulatedVolume:
         self._forget_done(now)
 
     def _served(self, write: bool, done: At, passed: float) -> None:
-        self._finish(done, passed + (self._write_s() if write else self._read_s()))
+        self._finish(done, passed + (self._write_s() if write else self._read_s()), passed)
 
-    def _finish(self, done: At, due: float) -> None:
+    def _finish(self, done: At, due: float, passed: float) -> None:
+        self.passed_s = passed
         heapq.heappush(self._due, due)
         done(due)
 
@@ -162,13 +169,13 @@ class ReadOnlyCachedVolume(EmulatedVolume):
     def _through(self, write: bool, lines: range, done: At, passed: float) -> None:
         due = passed + (self._write_s() if write else self._read_s())
         self._cache.arrive(due, lines, self._back)
-        self._finish(done, due)
+        self._finish(done, due, passed)
 
     def _answer(self, done: At, passed: float) -> None:
-        self._finish(done, passed + self._hit_s())
+        self._finish(done, passed + self._hit_s(), passed)
 
     def _flush(self, now: float, done: At) -> None:
-        self._finish(done, now)
+        self._finish(done, now, now)
 
     def _forget(self, lines: range) -> None:
         self._cache.drop(lines)
@@ -240,14 +247,14 @@ class ReadWriteCachedVolume(ReadOnlyCachedVolume):
         """Answer the flushes that have what they wait for, and let in the writes for which there is room."""
         oldest = self.back.oldest() if self._flushes else math.inf
         while self._flushes and self._flushes[0][0] < oldest:
-            self._finish(self._flushes.popleft()[1], now)
+            self._finish(self._flushes.popleft()[1], now, now)
         while self._stalled and self._room(lines_of(*self._stalled[0][:2]), behind=False):
             offset, length, done = self._stalled.popleft()
             self._accept(offset, length, now, done)
 
     def _flush(self, now: float, done: At) -> None:
         if self.back.oldest() > self.back.stamp:
-            self._finish(done, now)
+            self._finish(done, now, now)
         else:
             self._flushes.append((self.back.stamp, done))
 

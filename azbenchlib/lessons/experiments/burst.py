@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,15 +15,16 @@ from azbenchlib.lab.lab import Lab
 from azbenchlib.lessons.answers import IN_MINUTES
 from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.exercises.burst import BURSTS, bucket_of, time_until_empty
-from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
+from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult, Mechanism
 from azbenchlib.lessons.measure import LessonJob, drive, find_fio, timeline
 from azbenchlib.model import Cap, Disk, Setup
 from azbenchlib.model.credits import BURST_S, Stretch, balance
 from azbenchlib.plots import Series
 from azbenchlib.plots.confronted import Chart
+from azbenchlib.plots.mechanisms import StockLevel, stock_levels
 
 _TIER = "P10"
-_MINUTES = 90
+_MINUTES, _REST_MIN = 90, 60
 _CREDIT_S, _QUICK_CREDIT_S = 4.0, 1.0  # that full credits last here, instead of 30 minutes
 _QUEUE_DEPTH = 32
 _MOST_POINTS = 40
@@ -109,6 +111,34 @@ class BurstLesson(Lesson):
         """A time is shown on the line that falls, half way down."""
         bucket = bucket_of(_TIER)
         return (self.knob.start + bucket.base) / 2
+
+    def mechanism(self) -> Mechanism:
+        """What is left of the credits while the job runs, and after it."""
+        bucket, rate = bucket_of(_TIER), int(self.knob.start)
+        steps = [(_MINUTES * S_PER_MIN, rate), (_REST_MIN * S_PER_MIN, 0)]
+        stretches = list(balance(bucket, steps))
+        empty = next(one.end_s for one in stretches if not one.balance_end)
+        moments = [0.0, empty / 2, empty, _MINUTES * S_PER_MIN, (_MINUTES + _REST_MIN) * S_PER_MIN]
+        levels = []
+        for moment in moments:
+            one = next(each for each in stretches if moment < each.end_s or each is stretches[-1])
+            share = (moment - one.start_s) / (one.end_s - one.start_s)
+            left = one.balance_start + share * (one.balance_end - one.balance_start)
+            flows = [f"+{bucket.base:,.0f}", f"−{one.delivered:,.0f}"]
+            name = f"{moment / S_PER_MIN:.0f} min"
+            levels.append(StockLevel(name=name, share=left / bucket.capacity, lines=flows))
+        return Mechanism(
+            title=f"{bucket.base:,.0f} IOPS flow in, {rate:,} flow out, and the stock ends after "
+            f"{empty / S_PER_MIN:.0f} minutes",
+            what=f"Burst credits of a {_TIER} at five moments: {_MINUTES} minutes of the job, then "
+            f"{_REST_MIN} minutes without I/O.",
+            how=[
+                "Each vessel is the stock of credits, filled as far as there are some; below it, in I/Os per "
+                "second, what flows in (the base limit, at any time) and out (what the disk does). Empty, it "
+                "gives no more than flows in; unused, it fills again. Calculated from the documented limits."
+            ],
+            draw=partial(stock_levels, levels, _CREDITS),
+        )
 
     def run(self, knob: float) -> LessonResult:
         """An hour and a half in some seconds: the credits are fewer, the rates are the disk's."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
+from random import Random
 
 import pandas as pd
 
@@ -13,6 +15,7 @@ from azbenchlib.azure.catalog.latency import HOST_CACHE
 from azbenchlib.campaign.workloads.program import Fio
 from azbenchlib.core.temporary import temporary_folder
 from azbenchlib.core.units import KIB, MIB, US_PER_S, format_count, format_us
+from azbenchlib.lab.engine.cache import EmulatedCache
 from azbenchlib.lab.engine.latency import stratified_sample
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lab.lab import Lab
@@ -20,7 +23,7 @@ from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.exercises.caches import CACHES, rate_of_a_warm_cache
 from azbenchlib.lessons.experiments.tables import told
-from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
+from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult, Mechanism
 from azbenchlib.lessons.measure import LessonJob, Ran, drive, find_fio, on_file, quantiles_us, timeline
 from azbenchlib.model import VM, Cap, Disk, Setup
 from azbenchlib.model.unloaded_latency import quantile_us, table_of
@@ -28,6 +31,7 @@ from azbenchlib.model.warm_up import Warmth, mixed_latency, steady_hit_ratio, wa
 from azbenchlib.plots import Series
 from azbenchlib.plots.confronted import Chart
 from azbenchlib.plots.drawing.scales import linear_ticks
+from azbenchlib.plots.mechanisms import cached_blocks
 
 _BLOCK = 8 * KIB
 _WORKING_SET, _QUICK_WORKING_SET = 4 * MIB, MIB  # small, so that it is warm within seconds
@@ -37,6 +41,7 @@ _COLD_SCALE, _HOT_SCALE = 4, 32  # misses take long, hits are short: each runs a
 _SHARES = (1.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0)
 _MARKED = (10.0, 30.0, 50.0, 70.0, 90.0)
 _MOST_POINTS = 40
+_SHOWN_BLOCKS, _SHOWN_READS = 256, (32, 128, 1_000, 11_000)  # of the picture
 _WARM = Series("warming", "ReadOnly host cache", "host cache", 1)
 _PLACES = (
     Series("page", "page cache of this machine", "page cache", 2),
@@ -124,6 +129,22 @@ class CachesLesson(Lesson):
         """At the end, when it is warm."""
         return "warming", self._end_s()
 
+    def mechanism(self) -> Mechanism:
+        """The blocks that the cache holds after so many reads."""
+        share = self.knob.start
+        moments, hits = _filling(int(_SHOWN_BLOCKS * share), self.seed)
+        return Mechanism(
+            title=f"A cache for {self.knob.text(share)} of the data fills with what is read, and then serves "
+            f"{self.knob.text(hits)} of the reads",
+            what=f"{_SHOWN_BLOCKS} blocks that are read at random; those in the host cache are coloured.",
+            how=[
+                "Each square is a block. A read of a block that is not cached comes from the disk, and the "
+                "block then takes the place of the one that was not read for the longest time. Drawn from "
+                "the cache of the emulated disk, with random reads."
+            ],
+            draw=partial(cached_blocks, moments, _WARM),
+        )
+
     def run(self, knob: float) -> LessonResult:
         """From a cold cache to a warm one; then reads of one place after the other."""
         program, end_s = find_fio(), self._end_s()
@@ -170,6 +191,24 @@ class CachesLesson(Lesson):
 
     def _end_s(self) -> float:
         return _TURNS * self._blocks() / _rate(0.0)
+
+
+def _filling(places: int, seed: int) -> tuple[list[tuple[str, list[bool]]], float]:
+    """Which blocks a cache of so many blocks holds at some moments; and the share of hits once it is warm."""
+    cache, random = EmulatedCache(places), Random(seed)  # noqa: S311
+    moments, hits = [], 0
+    for reads in range(1, _SHOWN_READS[-1] + 1):
+        block = random.randrange(_SHOWN_BLOCKS)
+        hit = cache.has(range(block, block + 1))
+        if not hit:
+            cache.put([block])
+        hits += hit and reads > _SHOWN_READS[-2]
+        if reads in _SHOWN_READS:
+            held = copy.deepcopy(cache)
+            moments.append(
+                (f"after {reads:,} reads", [held.has(range(one, one + 1)) for one in range(_SHOWN_BLOCKS)])
+            )
+    return moments, hits / (_SHOWN_READS[-1] - _SHOWN_READS[-2])
 
 
 def _job(name: str, volume: str, seconds: float, size: int, rw: str = "randread") -> LessonJob:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
@@ -12,13 +13,15 @@ from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.exercises.nested import NESTED, driven, of_a_stripe, striped
-from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
+from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult, Mechanism
 from azbenchlib.lessons.measure import LessonJob, drive, emulated, find_fio
 from azbenchlib.model import VM, Setup
+from azbenchlib.model.limits import Delivered
 from azbenchlib.model.setup import Cap
 from azbenchlib.model.unloaded_latency import table_of
 from azbenchlib.plots import Series
 from azbenchlib.plots.confronted import Chart
+from azbenchlib.plots.mechanisms import LimitOnTheWay, limits_on_the_way
 
 _SIZES = ("D4s_v3", "D8s_v3", "D16s_v3", "D32s_v3")
 _MOST = 4
@@ -96,6 +99,21 @@ class NestedLesson(Lesson):
         """At four disks."""
         return "vm", _MOST
 
+    def mechanism(self) -> Mechanism:
+        """The limits that the I/Os of four disks pass."""
+        passed = _passed(driven(_setup(self.knob.start, _MOST), _BLOCK))
+        binding = next(one for one in passed if one.binds)
+        return Mechanism(
+            title=f"The widest part does not help: {binding.name} ends the I/Os of all {_MOST} disks",
+            what=f"Limits on the way of I/Os of {_BLOCK // KIB} KiB, all in I/Os per second.",
+            how=[
+                "Each bar is a limit, as wide as it allows I/Os per second; limits of MB/s are divided by "
+                "the block size. All I/Os pass all of them, so each is filled equally far, and the narrowest "
+                "is full. Calculated from the documented limits."
+            ],
+            draw=partial(limits_on_the_way, passed, _SERIES[0]),
+        )
+
     def run(self, knob: float) -> LessonResult:
         """One disk, then two at once, and so on."""
         seconds = 0.6 if self.quick else 4.0
@@ -146,6 +164,20 @@ def _vm(knob: float) -> VM:
 def _setup(knob: float, n: int) -> Setup:
     (disk,) = striped(_SIZES[int(knob)], "P30", 1).disks
     return Setup(_vm(knob), tuple(replace(disk, name=f"disk{i}") for i in range(1, n + 1)))
+
+
+def _passed(got: Delivered) -> list[LimitOnTheWay]:
+    """The limits in I/Os per second, those of all disks added up."""
+    found = []
+    for use in sorted(got.limits, key=lambda one: one.owner == "vm"):
+        if use.owner in ("disk1", "vm"):
+            times = (1 if use.owner == "vm" else _MOST) / (1 if use.quantity == "iops" else _BLOCK)
+            name = f"{'' if use.owner == 'vm' else f'{_MOST} × '}{use.label.display_name}"
+            limit = LimitOnTheWay(
+                name=name, limit=use.cap * times, used=use.used * times, binds=use.label in got.binding
+            )
+            found.append(limit)
+    return found
 
 
 def _delivered(knob: float, n: int) -> float:

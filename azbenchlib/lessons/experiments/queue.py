@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
 from azbenchlib.core.units import US_PER_MS, US_PER_S, format_count
-from azbenchlib.lab.engine.virtual_machine import Options
+from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
+from azbenchlib.lab.engine.virtual_machine import Machine, Options
 from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.exercises.queue import QUEUES, iops_at, rate_below_the_knee
-from azbenchlib.lessons.experiments.tables import FEW_DEPTHS, LADDER_DEPTHS, by_depth, told
-from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
+from azbenchlib.lessons.experiments.tables import FEW_DEPTHS, IN_PLACES, LADDER_DEPTHS, by_depth, told
+from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult, Mechanism
 from azbenchlib.lessons.measure import LessonJob, drive, emulated, find_fio
 from azbenchlib.model import Cap, Disk, Setup
 from azbenchlib.model.unloaded_latency import expected_us, table_of
 from azbenchlib.plots import Series
+from azbenchlib.plots.mechanisms import in_places, queue_places
 
 _ASKED = 4
 _RATE = Series("rate", "rate", "the disk", 1)
@@ -87,6 +90,23 @@ class QueueLesson(Lesson):
     def place(self, knob: float) -> tuple[str, float]:
         """At the queue depth of the question."""
         return "rate", _ASKED
+
+    def mechanism(self) -> Mechanism:
+        """The places of three queues over some milliseconds."""
+        setup, start_s, until_s = _setup(self.knob.start), 0.1, 0.112
+        few, many = _ASKED, 4 * _ASKED
+        queues = []
+        for depth in (1, few, many):
+            ios = simulate(Machine(setup), SimulatedJob(volume="data", queue_depth=depth), 2 * until_s)
+            queues.append(in_places(ios, f"{depth} outstanding", start_s, until_s))
+        limited = iops_at(self.knob.start, _latency_us(self.knob.start) / US_PER_MS, many)
+        served = f"{few} places complete {self.expected(self.knob.start):,.0f} reads per second"
+        return Mechanism(
+            title=f"{served}, {many} complete {limited:,.0f}: the limit makes them wait",
+            what="Reads of 4 KiB in the places of a queue over time.",
+            how=[f"{IN_PLACES} A grey part is the time for which the limit holds a read back."],
+            draw=partial(queue_places, pd.concat(queues), _RATE, until_s=until_s - start_s),
+        )
 
     def run(self, knob: float) -> LessonResult:
         """A queue depth after the other."""

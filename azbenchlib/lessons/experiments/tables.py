@@ -16,6 +16,10 @@ from azbenchlib.plots.confronted import Chart
 TOO_LATE_S = 0.002  # real time; what came so much too late makes a measurement doubtful
 LADDER_DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 FEW_DEPTHS = (1, 4, 16, 64)
+IN_PLACES = (
+    "Each line is a place of the queue, each bar an I/O: when one completes, the next takes its place. Drawn "
+    "from the emulated disk in calculated time."
+)
 
 
 def by_depth(title: str, latency: bool = False) -> Chart:

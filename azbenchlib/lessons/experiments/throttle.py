@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import pandas as pd
@@ -15,13 +15,14 @@ from azbenchlib.lab.lab import Lab
 from azbenchlib.lessons.answers import IN_MILLISECONDS
 from azbenchlib.lessons.check import Exercise, Misconception, telling
 from azbenchlib.lessons.exercises.throttle import THROTTLES, TICK_MS, ticks
-from azbenchlib.lessons.experiments.tables import told
-from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
+from azbenchlib.lessons.experiments.tables import IN_PLACES, told
+from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult, Mechanism
 from azbenchlib.lessons.measure import LessonJob, by_second, drive, find_fio, quantiles_us, timeline
 from azbenchlib.model import Cap, Disk, Setup
 from azbenchlib.model.unloaded_latency import table_of
 from azbenchlib.plots import Series
 from azbenchlib.plots.confronted import Chart
+from azbenchlib.plots.mechanisms import in_places, queue_places
 
 _LIMIT = 1_100
 _SHARES = tuple(float(share) for share in range(1, 100))
@@ -138,6 +139,30 @@ class ThrottleLesson(Lesson):
     def place(self, knob: float) -> tuple[str, float]:
         """At the median."""
         return "queue", 50.0
+
+    def mechanism(self) -> Mechanism:
+        """The places of the queue over three ticks."""
+        depth, tick_s = int(self.knob.start), TICK_MS / MS_PER_S
+        start_s, until_s = 20 * tick_s, 23 * tick_s
+        ios = simulate(
+            Machine(_setup(), _options(1)), SimulatedJob(volume="data", queue_depth=depth), until_s + tick_s
+        )
+        places = in_places(ios, f"{depth} outstanding", start_s, until_s)
+        return Mechanism(
+            title=f"Every {TICK_MS:g} ms {_LIMIT * tick_s:.0f} I/Os pass, then all {depth} wait",
+            what="I/Os in the places of a queue over time; the throttle lets I/Os pass at the dashed lines.",
+            how=[
+                f"{IN_PLACES} Most are served at once; few have the long grey part, in which the throttle "
+                "holds them back, but it lasts most of the time."
+            ],
+            draw=partial(
+                queue_places,
+                places,
+                Series("queue", "the disk", "the disk", 3),
+                until_s=until_s - start_s,
+                ticks_s=[tick_s, 2 * tick_s],
+            ),
+        )
 
     def run(self, knob: float) -> LessonResult:
         """One outstanding I/O, then the queue."""
