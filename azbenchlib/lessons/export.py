@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -22,6 +23,14 @@ from azbenchlib.report.build import check_writable
 JUPYTER_SETTINGS = Path(__file__).parent / "jupyter"  # a folder for JUPYTER_CONFIG_PATH
 IN_JUPYTERLAB = "jupyterlab"  # tag of cells that tell what to press, and have no place on a page
 _HOME = "lessons"
+_EXPLAINS = "## Why"  # JupyterLab folds what follows this heading, and so does a page
+_FOLDED = """<details><summary>Open it when you have looked at what was measured</summary>
+<div class="inside">
+
+{}
+
+</div>
+</details>"""
 _LINK = re.compile(r'href="([a-z0-9_]+)\.ipynb(#[^"]*)?"')
 
 
@@ -117,11 +126,19 @@ def export(
 
 def _write(folder: Path, notebook: Path, title: str, parameters: Mapping[str, object], as_pdf: bool) -> None:
     executed = execute.run_notebook(notebook, parameters)
-    executed.cells = [cell for cell in executed.cells if IN_JUPYTERLAB not in cell.metadata.get("tags", [])]
-    html = _LINK.sub(r'href="\1.html\2"', page.to_html(executed, title))
+    html = as_page(executed, title)
     write_atomically(folder / f"{notebook.stem}.html", html.encode())
     if as_pdf:
         write_atomically(folder / f"{notebook.stem}.pdf", pdf.to_pdf(html))
+
+
+def as_page(executed: nbformat.NotebookNode, title: str) -> str:
+    """Return the page of a lesson: without what is for JupyterLab alone, with the explanation folded."""
+    executed.cells = [cell for cell in executed.cells if IN_JUPYTERLAB not in cell.metadata.get("tags", [])]
+    for heading, after in pairwise(executed.cells):
+        if heading.source == _EXPLAINS and after.cell_type == "markdown":
+            after.source = _FOLDED.format(after.source)
+    return _LINK.sub(r'href="\1.html\2"', page.to_html(executed, title))
 
 
 def _own() -> list[OwnEntry]:

@@ -9,7 +9,7 @@ import pytest
 from markupsafe import escape
 
 from azbenchlib.lessons.course import open_lesson
-from azbenchlib.lessons.export import IN_JUPYTERLAB
+from azbenchlib.lessons.export import IN_JUPYTERLAB, as_page
 from azbenchlib.lessons.lesson import LessonResult
 from azbenchlib.lessons.shipped import COURSE, LessonEntry
 from azbenchlib.report import execute
@@ -72,6 +72,17 @@ def test_what_explains_comes_folded_after_prediction_and_measurement(entry: Less
     why = next(i for i, cell in enumerate(cells) if cell.source == "## Why")
     assert cells[why].metadata["jp-MarkdownHeadingCollapsed"]  # JupyterLab hides what follows the heading
     assert len(cells[why + 1].source.strip().split("\n\n")) == 2
+
+
+@EACH
+def test_a_page_folds_the_explanation(entry: LessonEntry) -> None:
+    notebook = nbformat.read(execute.find_notebook(f"lessons/{entry.notebook}"), as_version=4)
+    why = next(i for i, cell in enumerate(notebook.cells) if cell.source == "## Why")
+    first = notebook.cells[why + 1].source.split("\n\n")[0].split("(")[0][:40]
+    before, _, after = as_page(notebook, entry.title).partition("Open it when you have looked")
+    assert before.rstrip().endswith("<details><summary>")
+    folded, _, rest = after.partition("</details>")
+    assert first in folded and first not in before + rest
 
 
 @EACH
