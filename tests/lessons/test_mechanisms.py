@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from azbenchlib.core.errors import InputError
+from azbenchlib.core.units import format_us
 from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
 from azbenchlib.lab.engine.virtual_machine import Machine, Options
 from azbenchlib.lessons.course import entries, open_lesson
@@ -23,7 +24,7 @@ from azbenchlib.plots.mechanisms import (
     stock_levels,
 )
 
-WITH_PICTURES = ("queue", "throttle", "nested", "burst", "caches")
+WITH_PICTURES = ("queue", "throttle", "nested", "burst", "caches", "tails")
 DISK = Series("disk", "the disk", "the disk", 1)
 
 
@@ -125,6 +126,8 @@ def test_the_titles_say_what_the_model_calculates() -> None:
     assert "Every 50 ms 55 I/Os pass, then all 16 wait" in words(lesson("throttle").picture().html)
     nested = lesson("nested")
     assert f"{nested.expected(1):,.0f} of {nested.expected(1):,.0f} IOPS" in words(nested.picture().html)
+    tails = lesson("tails")
+    assert words(f"p99 {format_us(tails.expected(0.1))}, 20,000 I/Os") in words(tails.picture().html)
     assert re.search(r"then serves (49|50|51) % of the reads", words(lesson("caches").picture().html))
 
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
+import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
 from azbenchlib.azure.catalog import latency as catalogue
 from azbenchlib.core.units import format_count, format_us
+from azbenchlib.lab.engine.latency import stratified_sample
 from azbenchlib.lab.engine.virtual_machine import Options
 from azbenchlib.lab.lab import Lab
 from azbenchlib.lessons.answers import IN_MILLISECONDS
 from azbenchlib.lessons.check import Exercise, telling
 from azbenchlib.lessons.exercises.tails import TAILS, of_two
-from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult
+from azbenchlib.lessons.lesson import Knob, Lesson, LessonFigure, LessonResult, Mechanism
 from azbenchlib.lessons.measure import LessonJob, drive, find_fio, quantiles_us
 from azbenchlib.model import Cap, Disk, Setup
 from azbenchlib.model.unloaded_latency import distribution, quantile_us, table_of
-from azbenchlib.plots import Series
+from azbenchlib.plots import Series, latency_histogram
 from azbenchlib.plots.confronted import Chart
 
 _TOTAL_IOPS = 900
@@ -27,6 +29,7 @@ _SHARES = (50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 97.0, 98.0, 99.0)
 _MARKED = (50.0, 75.0, 90.0, 95.0, 99.0)
 _ASKED = 99.0
 _SCALE = 4  # latencies matter here, and rates are low; a busy machine is late by milliseconds
+_DRAWN, _BARS = 20_000, 60  # reads of the picture, and bars of its histograms
 _DEPTHS = {"fast": 16, "slow": 32}  # enough for the rates that the jobs keep to
 _NAMES = {"fast": "Premium SSD", "slow": "Standard HDD", "both": "both together"}
 _SERIES = tuple(Series(key, name, name, i) for i, (key, name) in enumerate(_NAMES.items(), 1))
@@ -106,6 +109,21 @@ class TailsLesson(Lesson):
         """At p99."""
         return "both", _odds(_ASKED)
 
+    def mechanism(self) -> Mechanism:
+        """The latencies of each disk and of both, as histograms."""
+        share = self.knob.start
+        return Mechanism(
+            title="Together the reads have two humps, and p99 lies in that of the slow "
+            f"{self.knob.text(share)}",
+            what="Latencies of reads: shares of the I/Os of each disk, and of all.",
+            how=[
+                "Each bar is the share of I/Os with latencies between its edges. The counts of both disks "
+                "add up, bar by bar, to those of all; p99 of all is where the slowest percent of that "
+                "histogram begins. Calculated from the latencies that the emulated disks have."
+            ],
+            draw=partial(latency_histogram, _humps(share), _SERIES),
+        )
+
     def run(self, knob: float) -> LessonResult:
         """Both disks at once, each at its rate; their histograms are then put together."""
         seconds = 3.0 if self.quick else 20.0
@@ -168,6 +186,31 @@ def _setup() -> Setup:
 def _table(key: str) -> str:
     setup = _setup()
     return table_of(setup.vm, next(disk for disk in setup.disks if disk.name == key))
+
+
+def _humps(slow_share: float) -> pd.DataFrame:
+    """Histograms of each disk and of all reads, which add up."""
+    n = {"fast": round(_DRAWN * (1 - slow_share)), "slow": round(_DRAWN * slow_share)}
+    drawn = {
+        key: np.array(stratified_sample(catalogue.percentiles(_table(key), False), many))
+        for key, many in n.items()
+    }
+    drawn["both"] = np.concatenate(list(drawn.values()))
+    edges = np.geomspace(drawn["both"].min() * 0.99, drawn["both"].max() * 1.01, _BARS + 1)
+    return pd.concat(
+        pd.DataFrame(
+            {
+                "series": key,
+                "low_us": edges[:-1],
+                "high_us": edges[1:],
+                "share": np.histogram(values, edges)[0] / len(values),
+                "n_total": len(values),
+                "p50_us": np.percentile(values, 50),
+                "p99_us": np.percentile(values, _ASKED),
+            }
+        )
+        for key, values in drawn.items()
+    )
 
 
 @lru_cache
