@@ -66,6 +66,7 @@ class ConfigurationsAnswer(Answer):
             TableColumn("price_per_month", f"{self._currency} a month", money(self._currency, "month")),
             TableColumn("vm", "VM"),
             TableColumn("disks", "Disks"),
+            *([TableColumn("os_disk", "OS disk")] if self._has_os_disks else []),
             TableColumn("binding_limit", "Binding limit"),
         )
         rows = [self._row(record) for record in self.result if not record["error"]]
@@ -95,8 +96,13 @@ class ConfigurationsAnswer(Answer):
         bound = "≤ " if record["price_bound"] == "<=" else ""
         price = record["price_per_month"]
         shown = Figure(price, money(self._currency, "month"), text=f"{bound}{price:,.2f}")
+        of_os = [record["os_disk"] or "–"] if self._has_os_disks else []
         binding = record["binding_limit"].display_name
-        return TableRow((record["name"], shown, record["vm"], record["disks"], binding))
+        return TableRow((record["name"], shown, record["vm"], record["disks"], *of_os, binding))
+
+    @property
+    def _has_os_disks(self) -> bool:
+        return any(record.get("os_disk") for record in self.result)
 
 
 class VolumesAnswer(Answer):
