@@ -4,10 +4,11 @@ import importlib
 import re
 from pathlib import Path
 
+import cells
 import pytest
 from bs4 import BeautifulSoup
 
-from azbenchlib.report import execute, page
+from azbenchlib.report import execute
 
 ROOT = Path(__file__).parents[1]
 
@@ -37,8 +38,7 @@ def test_the_example_report_is_what_azbench_writes_today(
 ) -> None:
     """`make gallery` writes it anew; what depends on the day, such as cheaper sizes, is not compared."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    executed = execute.run_notebook(execute.find_notebook("report"), {"datasets": [gallery.SHOWN]})
-    now = outline(page.to_html(executed, ""))
+    now = outline(cells.page("report", datasets=[gallery.SHOWN]))
     assert len(now) > 20
     assert outline((gallery.EXAMPLE / "report.html").read_text(encoding="utf-8")) == now
 

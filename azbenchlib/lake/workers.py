@@ -36,11 +36,17 @@ class Workers(Protocol):
         ...
 
 
-@dataclass(frozen=True)
 class Processes:
-    """Processes of this machine; with one, all is done in this one."""
+    """Processes of this machine, which stay for the next task and end with this; with one, all is done here.
 
-    count: int = 1
+    Parameters
+    ----------
+    count : int
+    """
+
+    def __init__(self, count: int = 1) -> None:
+        self.count = count
+        self._pool: ProcessPoolExecutor | None = None
 
     def map(
         self, task: Callable[[Item], Result], items: Sequence[Item]
@@ -63,21 +69,22 @@ class Processes:
         """What is done of these items until a process is lost."""
         if not places:
             return
-        count = min(self.count, len(places))
-        with (
-            processes.without_current_folder(),
-            ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin_work) as pool,
-        ):
-            try:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.count, get_context("spawn"), initializer=_begin_work)
+        pool = self._pool
+        try:
+            with processes.without_current_folder():  # they are started as tasks are handed over
                 futures: dict[Future[Result], int] = {
                     pool.submit(task, items[place]): place for place in places
                 }
-                for future in as_completed(futures):
-                    yield futures.pop(future), future.result()
-            except BrokenProcessPool:
-                return
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+            for future in as_completed(futures):
+                yield futures.pop(future), future.result()
+        except BrokenProcessPool:
+            self._pool = None
+        except BaseException:  # also where nobody asks for the rest
+            self._pool = None
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _begin_work() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -140,12 +141,14 @@ def the_volume(setup: Setup) -> Volume:
 
 def legs_of(setup: Setup, cache_hit: float | None = None) -> list[tuple[Leg, Leg]]:
     """The limits on the way of reads, and of writes, to the volume of a setup."""
+    return list(zip(*(way(setup, share, cache_hit) for share in (1.0, 0.0)), strict=True))
+
+
+def way(setup: Setup, read_share: float, cache_hit: float | None = None) -> Iterator[Leg]:
+    """The limits on the way of a load to the volume of a setup."""
     volume = the_volume(setup)
-    of_reads, of_writes = (
-        legs(setup.vm, volume, Load(volume=volume.name, read_share=share, iops=1, cache_hit=cache_hit))
-        for share in (1.0, 0.0)
-    )
-    return list(zip(of_reads, of_writes, strict=True))
+    load = Load(volume=volume.name, read_share=read_share, iops=1, cache_hit=cache_hit)
+    return legs(setup.vm, volume, load)
 
 
 def ios_counted(iops: Series, bytes_per_s: Series, unit_bytes: int | None) -> Series:

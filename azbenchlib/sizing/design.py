@@ -15,10 +15,12 @@ from azbenchlib.advisor.offers.market import Market
 from azbenchlib.advisor.search import Candidate
 from azbenchlib.model.burstiness import Burstiness
 from azbenchlib.model.load_history import LoadHistory, Series
-from azbenchlib.model.passed_limits import Amount, PassedLimit, amounts, legs_of, needed, passed_limits
+from azbenchlib.model.passed_limits import Amount, PassedLimit, amounts, needed, passed_limits, way
 from azbenchlib.model.replay import Replayed, replay_for_good
 from azbenchlib.model.setup import Setup
 from azbenchlib.sizing.bounds import NEVER, ThrottledAlone, seconds_together, throttled_alone
+
+_Parts = dict[object, ThrottledAlone]  # by all that decides it
 
 
 class Replays:
@@ -57,15 +59,17 @@ class Replays:
 
     def at_least_s(self, setup: Setup) -> float:
         """A smaller such time, found faster: that of the limit which throttles longest alone."""
-        return max((one.seconds for one in self._parts(setup).values()), default=0.0)
+        return _longest_s(self._parts(setup))
 
     def may_do(self, setup: Setup) -> bool:
         """Whether no limit, and not all of them together, rule a setup out."""
-        parts = self._parts(setup)
+        return self._may_do(self._parts(setup))
+
+    def _may_do(self, parts: _Parts) -> bool:
         return (
-            self.at_least_s(setup) <= self.stop_after_s
+            _longest_s(parts) <= self.stop_after_s
             and all(self._likely[key] for key in parts)
-            and self.least_s(setup) <= self.stop_after_s
+            and seconds_together(parts.values(), self.history.interval_s) <= self.stop_after_s
         )
 
     def is_enough(self, setup: Setup) -> bool:
@@ -73,7 +77,7 @@ class Replays:
         parts = self._parts(setup)
         key = frozenset(parts)
         if key not in self._enough:
-            self._enough[key] = self.may_do(setup) and self._holds(setup)
+            self._enough[key] = self._may_do(parts) and self._holds(setup)
         return self._enough[key]
 
     def _holds(self, setup: Setup) -> bool:
@@ -100,15 +104,15 @@ class Replays:
             self._highest[amount] = self._bursts.highest_need(shape, self.stop_after_s, self.confidence)
         return highest <= self._highest[amount]
 
-    def _parts(self, setup: Setup) -> dict[object, ThrottledAlone]:
-        """When each limit of a setup alone throttles, by all that decides it."""
+    def _parts(self, setup: Setup) -> _Parts:
+        """When each limit of a setup alone throttles."""
         (disk,) = setup.disks
         path = (disk.caching, disk.io_unit_bytes)
         if path not in self._amounts:
             found = amounts(setup, self.history, self.cache_hit)
             self._amounts[path] = {(amount.leg.scope, amount.quantity): amount for amount in found}
-        there = {read.scope: read for read, _ in legs_of(setup, self.cache_hit)}
-        told: dict[object, ThrottledAlone] = {}
+        there = {leg.scope: leg for leg in way(setup, 1.0, self.cache_hit)}
+        told: _Parts = {}
         for (stem, quantity), amount in self._amounts[path].items():
             leg = there[stem]
             limits = tuple(leg.cap.limit(quantity, *how) for how in ((False,), (True,), (False, True)))
@@ -121,6 +125,10 @@ class Replays:
                 self._likely[key] = limit is None or self._is_likely(limit, key[:3] if together else None)
             told[key] = self._alone[key]
         return told
+
+
+def _longest_s(parts: _Parts) -> float:
+    return max((one.seconds for one in parts.values()), default=0.0)
 
 
 def tightest_need(limits: Sequence[PassedLimit], replayed: Replayed, bursts: Burstiness) -> Series:

@@ -137,7 +137,8 @@ def without_percentiles(text: str) -> str:
 @pytest.mark.sampled(1)
 def test_hosts_of_one_run_add_up_in_every_part(tmp_path: Path, rates: tuple[float, ...]) -> None:
     folder = dataset(tmp_path / "d", {"run.json": without_percentiles(of_hosts(*rates))}, SETUP)
-    assert every_part(folder) == dict.fromkeys(every_part(folder), sum(rates))
+    parts = every_part(folder)
+    assert parts == dict.fromkeys(parts, sum(rates))
 
 
 @pytest.mark.long
@@ -177,7 +178,8 @@ def test_two_jobs_that_differ_are_one_run_of_both(tmp_path: Path) -> None:
     """A reader and a writer side by side: who buys a disk for them needs both rates."""
     text = document(job(1000, name="reader"), job(writes=1000, name="writer"))
     folder = dataset(tmp_path, {"run.json": without_percentiles(text)}, SETUP)
-    assert every_part(folder) == dict.fromkeys(every_part(folder), 2000)
+    parts = every_part(folder)
+    assert parts == dict.fromkeys(parts, 2000)
     tables = Dataset.load(folder).tables
     (row,) = schema.records(totals.totals(grouping.arrange(tables)))
     assert (row["read_share"], row["workloads"]) == (0.5, 2)
@@ -259,7 +261,8 @@ def diskspd(threads: int, iops: float, at: int = 2) -> str:
 
 def test_threads_of_diskspd_are_one_run_at_the_limit_of_a_p30(tmp_path: Path) -> None:
     folder = dataset(tmp_path, {"run.txt": diskspd(8, 625)}, SETUP)
-    assert every_part(folder) == dict.fromkeys(every_part(folder), 5000)
+    parts = every_part(folder)
+    assert parts == dict.fromkeys(parts, 5000)
     tables = Dataset.load(folder).tables
     (one,) = judge_runs(tables)
     run, judged = one.run, one.judgement
@@ -411,7 +414,8 @@ def test_latencies_of_unknown_setups_say_nothing_of_each_other(tmp_path: Path) -
 
 def test_a_mixed_run_counts_with_both_directions(tmp_path: Path) -> None:
     folder = dataset(tmp_path, {"mix.json": without_percentiles(document(job(4988, 5023)))}, SETUP)
-    assert every_part(folder) == dict.fromkeys(every_part(folder), pytest.approx(10_011))
+    parts = every_part(folder)
+    assert parts == dict.fromkeys(parts, pytest.approx(10_011))
     report = Report([str(folder)])
     for html in (report.cards().html, report.prices().html):
         assert "10,011" in html and "4,988" not in html

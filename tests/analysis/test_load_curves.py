@@ -65,7 +65,7 @@ def curves_of(frame: pd.DataFrame, **setup: Any) -> list[LoadCurve]:
 
 
 @given(latency_us=st.floats(200, 20_000), size=st.sampled_from([4, 16, 64, 256]))
-@settings(max_examples=6)
+@settings(max_examples=3)
 def test_the_best_depth_is_the_first_at_the_highest_rate(latency_us: float, size: int) -> None:
     frame = runs(latency_us, bs=size * KIB)
     (curve,) = curves_of(frame)

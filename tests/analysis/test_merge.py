@@ -78,7 +78,7 @@ def test_the_p99_of_four_jobs_is_that_of_all_their_io_not_the_mean_of_theirs():
 samples = st.lists(st.integers(0, 10**8), min_size=1, max_size=30)
 
 
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(st.lists(samples, min_size=1, max_size=4), st.randoms())
 def test_merged_is_pooled_in_any_order(jobs, random):
     found = merge(tables_of(jobs), **ALL)

@@ -118,7 +118,7 @@ def test_a_whole_campaign(way: Way, host: Host, target: str, tmp_path: Path) -> 
     assert setup.label.startswith(f"Host reached {way.told}, ")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_job_files_alone_share_no_data(host: Host, target: str, tmp_path: Path) -> None:
     own = [work for work in todo(tmp_path).workloads if work.own_data]
     folder = run(tmp_path, Todo(own), target)
@@ -126,7 +126,7 @@ def test_job_files_alone_share_no_data(host: Host, target: str, tmp_path: Path) 
     assert [command.title for command in manifest.load(folder).commands] == [work.title for work in own]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_a_connection_that_breaks_in_mid_run(host: Host, target: str, tmp_path: Path) -> None:
     """The run lives on the host: it is the same fio before and after, and it is measured once.
 
@@ -310,7 +310,7 @@ def test_a_campaign_on_a_device_of_a_host_goes_on_after_a_kill(
         shutil.rmtree(left)  # of the one that was killed, which could not do so itself
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_two_interrupts_end_fio_on_the_host_and_leave_nothing(
     host: Host, target: str, tmp_path: Path
 ) -> None:
@@ -333,7 +333,7 @@ TOGETHER = FILE.replace("RUNTIME", "0.5").replace("  own: {job: own.fio}\n", "")
 relayed = pytest.mark.parametrize("way", [way for way in WAYS if way.has_relay], ids=lambda way: way.name)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @relayed
 def test_two_hosts_at_once_are_told_apart_and_together(
     way: Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -409,7 +409,7 @@ def test_several_hosts_need_what_all_can_do(
         assert [left_on(host) for host in hosts] == [[], []]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_a_run_that_takes_longer_than_it_may_is_ended_on_the_host(
     host: Host, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

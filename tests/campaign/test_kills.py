@@ -19,7 +19,7 @@ def test_kills_of_campaigns_on_a_device_lose_nothing_and_write_nothing_of_others
     assert tally.faults == [] and tally.kills == kills
 
 
-@pytest.mark.parametrize("kills", [8, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [4, pytest.param(50, marks=pytest.mark.long)])
 def test_kills_lose_no_run_and_make_none_twice(kills: int, tmp_path: Path) -> None:
     tally = kill_campaigns.run(kills, 3, tmp_path)
     assert tally.faults == []

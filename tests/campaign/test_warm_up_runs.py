@@ -110,7 +110,7 @@ def test_a_cold_host_cache_is_in_no_figure(tmp_path: Path) -> None:
     asked, folder = experiment.load(tmp_path / "file.yaml"), tmp_path / "ds"
 
     def measure() -> Manifest:
-        experiment.run(asked, folder, target="lab", fresh=True)
+        experiment.run(asked, folder, target="lab", longest_s=2.0, fresh=True)
         return manifest.load(folder)
 
     def holds(found: Manifest) -> None:

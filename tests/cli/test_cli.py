@@ -148,15 +148,6 @@ def test_an_unwritable_output_is_told_before_the_work(tmp_path: Path) -> None:
     )
 
 
-def test_an_unsafe_target_is_refused_in_words(tmp_path: Path) -> None:
-    done = azbench(
-        "run", "--target", "local", "-o", tmp_path / "ds", "-p", f"directory={tmp_path}", "-p", "size=900t"
-    )
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert f"permit it with the words 'fill {tmp_path}'" in done.stderr
-    assert not (tmp_path / "ds").exists() or not list((tmp_path / "ds").iterdir())
-
-
 @pytest.mark.fio
 @pytest.mark.alone
 @pytest.mark.usefixtures("own_disk")
@@ -216,7 +207,7 @@ def test_a_notebook_whose_process_does_not_start_says_why(tmp_path: Path) -> Non
     assert said == "01_measure.ipynb: the process that runs it did not start: no kernel today"
 
 
-def test_what_a_process_of_a_notebook_says_at_its_end_is_not_shown(tmp_path: Path) -> None:
+def test_an_unsafe_target_is_refused_in_words_whatever_the_process_says_at_its_end(tmp_path: Path) -> None:
     (tmp_path / "modules").mkdir()
     (tmp_path / "modules" / "sitecustomize.py").write_text(
         "import atexit, os, sys\nif '-f' in sys.orig_argv:\n    atexit.register(os.write, 2, b'Traceback')"
@@ -229,6 +220,7 @@ def test_what_a_process_of_a_notebook_says_at_its_end_is_not_shown(tmp_path: Pat
         )
     )
     assert f"permit it with the words 'fill {tmp_path}'" in said
+    assert not (tmp_path / "ds").exists() or not list((tmp_path / "ds").iterdir())
 
 
 def test_a_reader_of_a_pipe_may_leave_early() -> None:

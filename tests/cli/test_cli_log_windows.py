@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from tests.support.programs import azbench
+from programs import azbench
 
 LOG = Path(__file__).parents[1] / "data" / "fio" / "rw_clat.1.log"
 

@@ -79,7 +79,7 @@ def test_where_nothing_can_be_read_each_file_is_named_and_it_is_exit_code_2(tmp_
     assert done.returncode == 2
     assert all(str(file) in done.stderr for file in files)
     assert "Traceback" not in done.stderr and (format_ != "table" or not done.stdout)
-    for file in files:
+    for file in files if format_ == "table" else ():
         assert azbench("read", file).returncode == 2
 
 

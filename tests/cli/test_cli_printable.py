@@ -6,11 +6,10 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import unicodedata
 from pathlib import Path
 
+import programs
 import pytest
 
 from azbenchlib.cli.printing.lab_view import follow, view
@@ -18,7 +17,6 @@ from azbenchlib.dataset.manifest import Manifest
 from azbenchlib.lab.server import live_log
 
 ROOT = Path(__file__).parents[2]
-AZBENCH = Path(sys.executable).parent / "azbench"
 FIO = ROOT / "tests" / "data" / "fio" / "randrw.json"
 EVIL = (
     "\x1b[2J\x1b]0;owned\x07\x1b]8;;http://evil/\x1b\\x\x9b31m\rover\x08\x7f\u202etxt\u2066\u200b"
@@ -30,11 +28,9 @@ STYLE = re.compile(r"\x1b\[[0-9;]*m")  # what rich itself colours with
 def azbench(*arguments: str | Path, cwd: Path = ROOT, **environment: str) -> tuple[str, str]:
     """Output and error output of a command; with colours, as on a terminal."""
     settings = {"COLUMNS": "200", "FORCE_COLOR": "1", **environment}
-    done = subprocess.run(
-        [AZBENCH, *arguments], cwd=cwd, env={**os.environ, **settings}, capture_output=True, check=False
-    )
-    assert b"Traceback" not in done.stderr, done.stderr.decode()
-    return done.stdout.decode(), done.stderr.decode()
+    done = programs.azbench(*arguments, cwd=cwd, env={**os.environ, **settings})
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stdout, done.stderr
 
 
 def assert_harmless(text: str) -> None:
@@ -87,6 +83,7 @@ def test_names_in_a_dataset_command_no_terminal(folder: Path, arguments: list[st
     assert_harmless(out)
     assert_harmless(err)
     assert "http://evil/" in out + err or arguments[0] in ("cost", "limits"), (out, err)
+    assert STYLE.search(out) or arguments != ["verdict"]  # it is as on a terminal
     assert not any(line.startswith("error: forged") for line in err.splitlines())
     if "json" in arguments:
         json.loads(out)

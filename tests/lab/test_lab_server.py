@@ -247,7 +247,10 @@ def test_completions_are_on_time_where_nothing_else_runs() -> None:
             return live_log.lateness_s(lab.log)[1]
 
     def measure() -> float:
-        return min(lateness_s() for _ in range(3))
+        late_s = lateness_s()
+        for _ in range(2):
+            late_s = late_s if late_s < LATE_S else lateness_s()
+        return late_s
 
     def holds(late_s: float) -> None:
         assert late_s < LATE_S

@@ -2,16 +2,14 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from programs import azbench
 
 from azbenchlib import Dataset, Lake
 from azbenchlib.core.errors import InputError
 
-AZBENCH = Path(sys.executable).with_name("azbench")
 OUTPUT = Path(__file__).parents[1] / "data" / "fio" / "randrw.json"
 
 
@@ -39,7 +37,7 @@ def home(tmp_path: Path) -> Path:
 )
 @pytest.mark.sampled(3)
 def test_the_verb_for_lakes_is_named(words: tuple[str, ...], home: Path) -> None:
-    done = subprocess.run([AZBENCH, *words], cwd=home, capture_output=True, text=True, check=False)
+    done = azbench(*words, cwd=home)
     assert done.returncode == 2 and not done.stdout
     sentence = "lake: this folder is a lake; ask it with: azbench query lake 'FROM runs'"
     assert done.stderr == f"azbench: {sentence}\n"

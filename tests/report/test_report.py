@@ -229,16 +229,19 @@ def test_nothing_is_written_where_it_cannot_be(tmp_path: Path) -> None:
 
 
 def test_a_failed_pdf_leaves_the_earlier_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "report.html").write_text("earlier")
-
     def broken(html: str) -> bytes:
         raise MissingToolError("no PDF")
 
     monkeypatch.setattr(pdf, "to_pdf", broken)
+    parameters = nbformat.v4.new_code_cell("datasets = []\ntitle = ''", metadata={"tags": ["parameters"]})
+    own, folder = tmp_path / "own.ipynb", tmp_path / "out"
+    nbformat.write(nbformat.v4.new_notebook(cells=[parameters]), own)  # whatever the page shows
+    folder.mkdir()
+    (folder / "report.html").write_text("earlier")
     with pytest.raises(MissingToolError):
-        build.build([str(ROOT / "tests" / "data" / "fio" / "randrw.json")], tmp_path)
-    assert (tmp_path / "report.html").read_text() == "earlier"
-    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+        build.build([str(ROOT / "tests" / "data" / "fio" / "randrw.json")], folder, notebook=own)
+    assert (folder / "report.html").read_text() == "earlier"
+    assert [path.name for path in folder.iterdir()] == ["report.html"]
 
 
 def test_a_dataset_without_results_is_refused(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def repeats_of_a_disk(level: int) -> st.SearchStrategy[list[int]]:
 
 
 @given(rates=st.lists(st.integers(200, 60_000).flatmap(repeats_of_a_disk), min_size=2, max_size=3))
-@settings(max_examples=6)
+@settings(max_examples=3)
 def test_no_rate_is_pooled_over_sides(
     rates: list[list[int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -178,8 +178,8 @@ def _first_process(*words: str) -> Iterator[int]:
 
 WAYS = (
     Way(name="env", told="through env", hosts=behind("env")),
-    Way(name="ssh", told="by ssh", hosts=ssh_hosts),
     Way(name="shell", told="through sh", hosts=behind("sh", "-c", 'exec "$@"', "sh")),
+    Way(name="ssh", told="by ssh", hosts=ssh_hosts),
     Way(name="pod", told="through env", hosts=pods, has_device_tools=False, has_relay=False),
     Way(name="namespace", told="through nsenter", hosts=namespaces),
 )

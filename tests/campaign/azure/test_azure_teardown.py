@@ -293,8 +293,10 @@ def test_cleanup_takes_ones_own_that_have_expired_and_the_rest_only_when_told(az
     assert len(groups) == 3 and all(one["deleted"] and one["left"] is None for one in groups)
 
 
-def test_a_group_that_no_run_made_is_not_deleted_whoever_notes_it(azure, small):
+def test_a_group_that_no_run_made_is_not_deleted_whoever_notes_it(signed_in, tmp_path):
     """A folder of measurements can be somebody else's, and its plan can name any group."""
+    small = tmp_path / "small.yaml"
+    small.write_text(SMALL)
     az = Az.find().within(SUBSCRIPTION)
     az.json("group", "create", "--name", "production", "--location", "westeurope")
     experiment = campaign.load(small).experiment

@@ -10,6 +10,8 @@ import json
 import re
 import sys
 from argparse import ArgumentParser
+from functools import cache
+from itertools import takewhile
 
 from azure.cli.core import AzCli, get_default_cli
 from knack.events import EVENT_INVOKER_CMD_TBL_LOADED
@@ -19,14 +21,14 @@ class Loaded(Exception):  # noqa: N818  not an error
     """The parser is there: nothing is executed."""
 
 
-def parser_of(cli: AzCli, arguments: list[str]) -> tuple[ArgumentParser, str]:
-    """Give azure-cli's parser as azure-cli itself loads it for the one command that the arguments name."""
+@cache
+def parser_of(command: str) -> ArgumentParser:
+    """Give azure-cli's parser as azure-cli itself loads it for one command; that of each is loaded once."""
+    cli = get_default_cli()
 
     def stop(cli: AzCli, *, cmd_tbl: dict[str, object], parser: ArgumentParser, **_: object) -> None:
         raise Loaded(cmd_tbl, parser)
 
-    words = arguments[: next((n for n, word in enumerate(arguments) if word.startswith("-")), len(arguments))]
-    command = " ".join(words)
     cli.invocation = cli.invocation_cls(
         cli_ctx=cli,
         parser_cls=cli.parser_cls,
@@ -35,12 +37,12 @@ def parser_of(cli: AzCli, arguments: list[str]) -> tuple[ArgumentParser, str]:
     )
     cli.register_event(EVENT_INVOKER_CMD_TBL_LOADED, stop)
     try:
-        cli.invocation.execute(arguments)
+        cli.invocation.execute(command.split())
     except Loaded as loaded:
         table, parser = loaded.args
     if command not in table:
         raise LookupError(f"'{command}' is no az command")
-    return parser, command
+    return parser
 
 
 def options_of(parser: ArgumentParser, command: str) -> set[str]:
@@ -54,8 +56,9 @@ def options_of(parser: ArgumentParser, command: str) -> set[str]:
 def refusal(arguments: list[str]) -> str:
     """Say why a command line is refused; an empty string if it is not."""
     said = io.StringIO()
+    command = " ".join(takewhile(lambda word: not word.startswith("-"), arguments))
     try:
-        parser, command = parser_of(get_default_cli(), arguments)
+        parser = parser_of(command)
         with contextlib.redirect_stderr(said):
             parser.parse_args(arguments)
     except LookupError as error:
