@@ -29,9 +29,7 @@ _NAMED = {"description_width": "initial"}
 def prediction(lesson: Lesson) -> VBox:
     """The question with a field for a number, which is kept."""
     reply = HTML()
-    field = Text(
-        value=lesson.prediction, placeholder=f"a number, in {lesson.unit.name}", description="I predict"
-    )
+    field = Text(value=lesson.prediction, placeholder=lesson.unit.prompt, description="I predict")
 
     def keep(_: object) -> None:
         try:
@@ -102,10 +100,8 @@ def exercise(lesson: Practice) -> VBox:
     def ask() -> None:
         seed.value = max(0, seed.value)
         found = lesson.exercise_of(seed.value)
-        field.placeholder, field.value, verdict.value = f"a number, in {found.unit.name}", "", ""
-        question.value = _shown(
-            render("told", tone="", label=f"Exercise {seed.value}", sentences=[found.question])
-        )
+        field.placeholder, field.value, verdict.value = found.unit.prompt, "", ""
+        question.value = _shown(found.asked)
 
     def check(_: object) -> None:
         verdict.value = _shown(lesson.judged(lesson.exercise_of(seed.value), field.value))

@@ -304,9 +304,9 @@ def test_learn_becomes_jupyterlab_and_ends_with_it(tmp_path: Path) -> None:
 
 def test_a_missing_part_of_the_course_is_told(tmp_path: Path) -> None:
     program = (
-        "import importlib.util as u, sys; find = u.find_spec; "
-        "u.find_spec = lambda name, *rest: None if name == 'jupyterlab' else find(name, *rest); "
-        "sys.argv = ['azbench', 'learn']; from azbenchlib.cli import main; main()"
+        "import importlib.util as u, sys; find = u.find_spec; u.find_spec = lambda name, *rest: None if "
+        "name == 'jupyterlab' else find(name, *rest); sys.argv = ['azbench', 'learn']; from azbenchlib.cli "
+        "import main; main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -27,6 +27,7 @@ BEHIND = {
     "tails": "the mean of two percentiles",
     "redundancy": "the limit for the rate",
     "flush": "a flush that costs nothing",
+    "reading": "the disk for one job",
 }
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from azbenchlib.azure.catalog.latency import HOST_CACHE, percentiles
+from azbenchlib.core.histogram import REL_ERROR
 from azbenchlib.core.units import GIB, KIB, MB, MIB, US_PER_S
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
@@ -22,7 +23,7 @@ from azbenchlib.lessons.shipped import COURSE, LessonEntry
 from azbenchlib.model import VM, Cap, Disk, Load, Setup, deliver
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.model.io_path import legs
-from azbenchlib.model.unloaded_latency import quantile_us
+from azbenchlib.model.unloaded_latency import expected_us, quantile_us
 from azbenchlib.report import execute
 from azbenchlib.views.host_cache import HostCache
 from azbenchlib.views.start import Start
@@ -185,6 +186,43 @@ def test_numbers_of_lesson_9() -> None:
     taken, written = cached["iops"] * 60, alone["iops"] * 60
     assert f"took in {taken / 1e6:.1f} million writes" in text
     assert f"{round(written, -4):,.0f} of them, {100 * written / taken:.0f} %" in text
+
+
+def test_numbers_of_lesson_10() -> None:
+    text, one = prose("reading"), open_lesson("reading")
+    block = re.search(r"```text\n(.*?)```", text, re.DOTALL)
+    assert block
+    output = " ".join(block[1].split())
+    for quoted in re.findall(r"^\| `([^`]+)` ", text, re.MULTILINE):
+        name, _, value = quoted.rpartition(" … ") if " … " in quoted else quoted.partition(": ")
+        assert all(" ".join(part.split()) in output for part in (name, value)), quoted
+    rates = [float(found) for found in re.findall(r"IOPS=(\d+)", output)]
+    means = [float(found) for found in re.findall(r" lat \(usec\): [^=]*=[^=]*=[^=]*=([\d.]+)", output)]
+    (clat, *_), (median, *_) = (
+        [float(found) for found in re.findall(pattern, output)]
+        for pattern in (r"clat \(usec\): .*?avg=([\d.]+)", r"50\.00th=\[ *(\d+)")
+    )
+    under_way = [iops * us / US_PER_S for iops, us in zip(rates, means, strict=True)]
+    assert (
+        f"{rates[0]:,.0f} per second × {means[0] / 1e3:.3f} ms are {under_way[0]:.1f} reads under way" in text
+    )
+    assert f"and {rates[1]:,.0f} × {means[1] / 1e3:.3f} ms are {under_way[1]:.1f} writes. Together 8" in text
+    assert round(sum(under_way)) == 8
+    assert f"the mean is {clat / median:.1f} times the median" in text
+    assert f"up to {100 * 2 * REL_ERROR:.1f} % wide" in text
+    right, latency_us = one.expected(4), expected_us(one.latencies(4)[0][1], 1.0)
+    assert f"{right:g} per second × {8 / right * 1e3:g} ms are 8" in text
+    assert (
+        f"takes {latency_us / 1e3:.1f} ms when nothing else runs. Where it takes {8 / right * 1e3:g} ms"
+        in text
+    )
+    found = Dataset.load("zone-redundant-disks-2022")
+    depths = found.runs.merge(found.results, on="run_id").dropna(subset="iops")["queue_depth"]
+    latencies = found.published.query("quantity == 'latency'")
+    singles = found.runs[found.runs["run_id"].isin(latencies["run_id"])]
+    assert set(depths) == {256} and set(singles["queue_depth"]) == {1}
+    assert latencies["stat"].str.startswith("unspecified").all() and 4.3 in set(latencies["value"])
+    assert f"4.3 ms are {1_000 / 4.3:.0f} IOPS" in text
 
 
 def test_numbers_of_the_cases_of_lessons_2_to_5() -> None:
