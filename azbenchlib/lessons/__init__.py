@@ -1,1 +1,1 @@
-"""The course: ten lessons in which a student predicts, measures an emulated disk, and is checked."""
+"""The course: eleven lessons in which a student predicts, measures an emulated disk, and is checked."""

@@ -25,6 +25,8 @@ from waiting import PATIENCE_S
 
 from azbenchlib.core.errors import MissingToolError
 from azbenchlib.lessons import export, measure, practice, progress
+from azbenchlib.lessons.answers import shown
+from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.course import open_lesson
 from azbenchlib.lessons.overview import Course
 from azbenchlib.lessons.shipped import COURSE, LessonEntry
@@ -89,6 +91,11 @@ def checked_page(entry: LessonEntry, prediction: str, answer: str, verdict: str)
     return text
 
 
+def typed(exercise: Exercise, value: float) -> str:
+    """An answer as a student types it."""
+    return shown(value, exercise.unit) if exercise.options else f"{value / exercise.unit.size:.6f}"
+
+
 def figure(text: str) -> float:
     return float(text.rstrip(".").replace(",", ""))
 
@@ -97,7 +104,7 @@ def figure(text: str) -> float:
 @pytest.mark.parametrize("entry", SOME, ids=lambda entry: entry.name)
 def test_a_lesson_runs_unattended(entry: LessonEntry) -> None:
     exercise = open_lesson(entry.name).exercise_of(3)
-    check_lesson(entry, "1,000", f"{exercise.right / exercise.unit.size:.6g}", "Right.")
+    check_lesson(entry, "1,000", typed(exercise, exercise.right), "Right.")
 
 
 @pytest.mark.alone
@@ -106,7 +113,7 @@ def test_a_lesson_runs_unattended(entry: LessonEntry) -> None:
 def test_every_lesson_runs_unattended(entry: LessonEntry) -> None:
     exercise = open_lesson(entry.name).exercise_of(3)
     wrong = exercise.misconceptions[0]
-    check_lesson(entry, "", f"{wrong.answer / exercise.unit.size:.6f}", f"Not yet: {wrong.name}.")
+    check_lesson(entry, "", typed(exercise, wrong.answer), f"Not yet: {wrong.name}.")
 
 
 @EACH

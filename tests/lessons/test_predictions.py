@@ -28,6 +28,7 @@ BEHIND = {
     "redundancy": "the limit for the rate",
     "flush": "a flush that costs nothing",
     "reading": "the disk for one job",
+    "repeats": "the spread of runs for that of their mean",
 }
 
 

@@ -16,6 +16,7 @@ from azbenchlib.lessons.exercises import (
     queue,
     reading,
     redundancy,
+    repeats,
     tails,
     throttle,
     units,
@@ -266,6 +267,27 @@ KNOWN: list[tuple[Exercise, tuple[str, ...], dict[str, str | None]]] = [
             "32": "the iodepth of the job file",
             "1": "one job's share",
             "38": "6 + 32",
+        },
+    ),
+    (
+        repeats.reach_of_interval(3, 8),
+        ("3.2", "3.22 %", "0.0322", "3.2 percent"),
+        {
+            "3": "the spread of runs for that of their mean",
+            "2.27": "one side for both",
+            "1.5": "one standard error",
+            "9.1": "runs that do not help",
+            "1.61": "divided by the runs",
+        },
+    ),
+    (
+        repeats.runs_needed(4, 2),
+        ("32", "32 runs", "32.0"),
+        {
+            "16": "one side for both",
+            "8": "one standard error",
+            "64": "both sides together",
+            "128": "four standard errors",
         },
     ),
 ]
