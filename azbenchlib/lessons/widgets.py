@@ -19,8 +19,9 @@ _NEXT = "Now measure, above. The figure appears then."
 _TURNING = "The slider calculates the model anew at once; the button measures there."
 _ANSWERING = (
     "Every seed is another exercise. Write 3,500, 3.5k or 3500 IOPS: a comma groups thousands, a point "
-    "begins the decimals. What is right to one percent is right. Help comes in three steps; a fourth press "
-    "shows the solution, and then another exercise is the one that counts."
+    "begins the decimals. Where there are answers to choose from, write the letter. What is right to one "
+    "percent is right. Help comes in three steps; a fourth press shows the solution, and then another "
+    "exercise is the one that counts."
 )
 _WIDE = Layout(width="min(100%, 34em)")
 _NAMED = {"description_width": "initial"}

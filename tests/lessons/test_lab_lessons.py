@@ -24,6 +24,7 @@ from programs import azbench
 from waiting import PATIENCE_S
 
 from azbenchlib.core.errors import MissingToolError
+from azbenchlib.core.units import NBSP
 from azbenchlib.lessons import export, measure, practice, progress
 from azbenchlib.lessons.answers import shown
 from azbenchlib.lessons.check import Exercise
@@ -83,7 +84,11 @@ def checked_page(entry: LessonEntry, prediction: str, answer: str, verdict: str)
     assert "measured:" in text and verdict in text  # the figure in words, and the answer judged
     html = page.to_html(executed, entry.title)
     assert html.count("<svg") >= 2 and html.count('class="data') >= 3
-    assert html.count('<details class="command">') == 4 and "rw=rand" in html and "50.00th=[" in html
+    assert (
+        html.count('<details class="command">') == 4
+        and re.search("rw=(rand)?(read|write)", html)
+        and "50.00th=[" in html
+    )
     assert html.count('<h2 id="') >= 7 and f"<h1>{entry.number}. {entry.title}" in re.sub(
         r' id="[^"]*"', "", html
     )
@@ -205,6 +210,27 @@ def test_the_exercise_is_judged_and_what_is_solved_is_kept() -> None:
     data = Course().lessons().data
     assert data is not None and data.set_index("name").loc["burst", "solved"] == [2]
     assert "done" in Course().lessons().html
+
+
+@pytest.mark.usefixtures("attended")
+def test_an_exercise_with_answers_to_choose_from_takes_a_letter() -> None:
+    one = open_lesson("reading", seed=1)
+    exercise, box = one.exercise_of(1), one.exercise()
+    shown_exercise = parts(box, HTML)[0].value
+    assert re.findall(r"<li>(.*?)</li>", shown_exercise) == list(exercise.options)
+    assert f"<pre>{exercise.excerpt}</pre>" in unescape(shown_exercise).replace(NBSP, " ")
+    (field,) = parts(box, Text)
+    assert field.placeholder == "a letter"
+    for wrong in exercise.misconceptions:
+        field.value = shown(wrong.answer, exercise.unit)
+        press(box, "Check")
+        assert f"Not yet: {wrong.name}" in told(box) and "reading" not in progress.load_progress()
+    field.value = "3.5k"
+    press(box, "Check")
+    assert "'3.5k' is not one of the answers; write its letter, such as B" in told(box)
+    field.value = exercise.answer[0].lower()
+    press(box, "Check")
+    assert "Right." in told(box) and progress.load_progress()["reading"].solved == [1]
 
 
 @pytest.mark.usefixtures("attended")

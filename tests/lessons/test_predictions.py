@@ -29,6 +29,7 @@ BEHIND = {
     "flush": "a flush that costs nothing",
     "reading": "the disk for one job",
     "repeats": "the spread of runs for that of their mean",
+    "cases": "the limit for the rate",
 }
 
 

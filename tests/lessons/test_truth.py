@@ -20,9 +20,10 @@ from azbenchlib.lab.engine.virtual_machine import Machine, Options
 from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.course import entry_of, open_lesson
 from azbenchlib.lessons.exercises.burst import bucket_of
+from azbenchlib.lessons.exercises.cases import _small, case_book
 from azbenchlib.lessons.exercises.nested import striped
 from azbenchlib.lessons.exercises.repeats import judged
-from azbenchlib.lessons.experiments import caches, flush, queue, repeats, tails, throttle
+from azbenchlib.lessons.experiments import caches, cases, flush, queue, repeats, tails, throttle
 from azbenchlib.lessons.shipped import COURSE, LessonEntry
 from azbenchlib.model import VM, Cap, Disk, Load, Setup, deliver
 from azbenchlib.model.credits import BURST_S
@@ -261,6 +262,22 @@ def test_numbers_of_lesson_11() -> None:
     (reads,) = (one for one in compare(sides).pairs[0].figures if "reads" in one.evidence.workload.name)
     assert reads.medians == (5_140, 5_140) and "the same 5,140 IOPS for reads" in text
     assert reads.answer is Shift.UNDECIDED and "even for two equal numbers azbench says “undecided”" in text
+
+
+def test_numbers_of_lesson_12() -> None:
+    text, one = prose("cases"), open_lesson("cases")
+    per_s, rate = 1_000 / cases._latency_ms(), one.expected(1) / MB
+    assert f"takes {cases._latency_ms():.1f} ms" in one.question
+    assert (
+        f"they come {per_s:.0f} times a second, and {per_s:.0f} blocks of 64 KiB are {rate:.1f} MB/s" in text
+    )
+    assert "reaches 200 MB/s with 8." in text and one.expected(4) < 200 * MB == one.expected(8)
+    book = case_book()
+    for case in (one for one in book.cases if one.origin):
+        error, run = (_small(one) for one in (book.errors[case.error][0], book.runs[case.run]))
+        assert f"- {case.told} **The error:** {error}. **What would tell:** {run}. (`{case.origin}`)" in text
+    counts = f"{len(book.cases)} benchmarks, {sum(bool(one.origin) for one in book.cases)} of them published"
+    assert f"the error of {counts}" in (DOCS / "teaching.md").read_text()
 
 
 def test_numbers_of_the_cases_of_lessons_2_to_5() -> None:

@@ -11,6 +11,7 @@ from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.exercises import (
     burst,
     caches,
+    cases,
     flush,
     nested,
     queue,
@@ -288,6 +289,16 @@ KNOWN: list[tuple[Exercise, tuple[str, ...], dict[str, str | None]]] = [
             "8": "one standard error",
             "64": "both sides together",
             "128": "four standard errors",
+        },
+    ),
+    (
+        cases.one_block_at_a_time(250e6, 32, 1.6, 2),
+        ("41", "40.96", "40,960 kB/s", "39.06 MiB/s"),
+        {
+            "250": "the limit for the rate",
+            "39.06": "MiB for MB",
+            "125": "half the limit",
+            "20.5": "32 KiB ÷ 1.6 ms",
         },
     ),
 ]

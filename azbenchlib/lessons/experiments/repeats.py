@@ -35,6 +35,7 @@ _RUNS = (4, 8, 16)
 _ALL = _RUNS[-1]  # runs of each side that are made, for one comparison or several
 _CURVE = (3, 4, 5, 6, 8, 12, 16, 24)
 _DEPTH = 16
+_FROM = 1_700  # IOPS at which the axis of single runs begins
 _SCALE = 2
 _RATIOS = {"before": 1.0, "after": 1 - _COST}
 _SIDES = tuple(Series(key, f"{key} the update", key, i) for i, key in enumerate(_RATIOS, 1))
@@ -60,17 +61,17 @@ class RepeatsLesson(Lesson):
             x_title="Runs a side",
             y_title="Half of the interval",
             x_text=format_count,
-            y_text=lambda share: f"{share:.1%}".replace("%", " %"),
+            y_text=_per_cent,
             x_ticks=_CURVE,
         )
         runs = Chart(
             x_title="Run",
-            y_title="IOPS",
+            y_title=f"IOPS, from {_FROM:,} on",
             x_text=format_count,
-            y_text=format_count,
+            y_text=lambda above: format_count(above + _FROM),
             x_ticks=(1, 4, 8, 12, 16),
             x_log=False,
-            y_log=True,
+            y_log=False,
         )
         shown = self.shown(self.expected(knob))
         return [
@@ -92,7 +93,7 @@ class RepeatsLesson(Lesson):
         """What an interval reaches, and both means."""
         widths = [{"series": "width", "x": n, "y": half_width(n, _SPREAD)} for n in _CURVE]
         means = [
-            {"series": key, "x": run, "y": _MEAN * ratio}
+            {"series": key, "x": run, "y": _MEAN * ratio - _FROM}
             for key, ratio in _RATIOS.items()
             for run in (1, _ALL)
         ]
@@ -131,8 +132,8 @@ class RepeatsLesson(Lesson):
         intervals = [one.interval or (math.nan, math.nan) for one in figures]
         width = fmean((high - low) / 2 for low, high in intervals)
         points = [
-            pd.DataFrame({"series": key, "x": range(1, _ALL + 1), "y": y})
-            for key, y in zip(_RATIOS, (before, after), strict=True)
+            pd.DataFrame({"series": key, "x": range(1, _ALL + 1), "y": [one - _FROM for one in rates]})
+            for key, rates in zip(_RATIOS, (before, after), strict=True)
         ]
         return LessonResult(
             points=[pd.DataFrame([{"series": "width", "x": knob, "y": width}]), pd.concat(points)],
@@ -144,6 +145,10 @@ class RepeatsLesson(Lesson):
             "compare makes it of IOPS of all jobs, one figure a run; it is the mean of the comparisons in "
             "the table.",
         )
+
+
+def _per_cent(share: float) -> str:
+    return f"{share:.1%}".replace("%", " %")
 
 
 def _told(figures: Sequence[ComparedFigure], runs: int) -> pd.DataFrame:
