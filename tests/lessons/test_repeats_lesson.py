@@ -104,7 +104,7 @@ def test_a_trend_over_all_runs_is_no_change_where_one_side_came_first() -> None:
     assert repeats.judged(falling[:8], falling[8:]).answer is Shift.WORSE  # as if it were not known
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.fio
 @pytest.mark.alone
 def test_runs_of_real_fio_differ_as_the_days_of_the_disk() -> None:
@@ -112,7 +112,7 @@ def test_runs_of_real_fio_differ_as_the_days_of_the_disk() -> None:
 
     def holds(result: LessonResult) -> None:
         limits = [disk.cap.iops or 0.0 for disk in _setup(16, 3).disks]
-        assert result.ran[0].jobs["iops"].tolist() == pytest.approx(limits, rel=0.02)
-        assert len(result.table) == 4 and result.value == pytest.approx(lesson.expected(4), rel=0.3)
+        assert result.ran[0].jobs["iops"].tolist() == pytest.approx(limits, rel=0.05)
+        assert len(result.table) == 4 and result.value == pytest.approx(lesson.expected(4), rel=0.4)
 
     Measurement(lambda: lesson.run(4), lambda result: " ".join(notes(*result.ran))).check(holds)
