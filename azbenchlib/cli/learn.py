@@ -45,7 +45,7 @@ def learn(
     quick: QuickOption = False,
     browser: Annotated[bool, typer.Option(help="Open a browser; else the address is only printed.")] = True,
 ) -> None:
-    """Open the course on caching and throttling in JupyterLab: nine lessons on emulated disks."""
+    """Open the course on caching and throttling in JupyterLab: twelve lessons on emulated disks."""
     _check_installed()
     _take(course, folder)
     if export is not None:

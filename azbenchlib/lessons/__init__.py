@@ -1,1 +1,1 @@
-"""The course: nine lessons in which a student predicts, measures an emulated disk, and is checked."""
+"""The course: twelve lessons in which a student predicts, measures an emulated disk, and is checked."""

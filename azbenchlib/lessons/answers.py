@@ -44,10 +44,13 @@ _TIMES = {
 }
 _MONEY = dict.fromkeys(("usd", "$", "us$", "dollar", "dollars"), 1.0)
 _SHARES = {"%": 1 / _PER_CENT, "percent": 1 / _PER_CENT, "percents": 1 / _PER_CENT}
-_COUNTS = dict.fromkeys(("ios", "io", "i/os", "i/o", "outstanding", "requests"), 1.0)
+_COUNTS = dict.fromkeys(("ios", "io", "i/os", "i/o", "outstanding", "requests", "runs", "run"), 1.0)
 QUANTITY_KINDS: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {"iops": _RATES, "bytes": _BYTES, "time": _TIMES, "money": _MONEY, "share": _SHARES, "count": _COUNTS}
 )
+CHOICE = "choice"
+_LETTER = re.compile(r"\W*(?:(?:answer|option)\s+)?([A-Z])\W*", re.IGNORECASE)
+_A = ord("A") - 1
 _SUFFIXES = {"k": KB, "K": KB, "M": MILLION, "": 1}
 # Left out before a number is read: words and signs that say that it is rounded, or in which currency it is.
 _ABOUT = re.compile(r"^(?:=|~|≈|about|approx\.?|approximately|around|ca\.?|roughly)\s*", re.IGNORECASE)
@@ -76,7 +79,7 @@ class AnswerUnit:
     Parameters
     ----------
     kind : str
-        One of `QUANTITY_KINDS`.
+        One of `QUANTITY_KINDS`, or ``choice`` for the letter of an answer: A is 1.
     name : str
         As the question writes it, such as ``MB/s``.
     size : float
@@ -86,6 +89,11 @@ class AnswerUnit:
     kind: str
     name: str
     size: float = 1.0
+
+    @property
+    def prompt(self) -> str:
+        """What a field for an answer asks for."""
+        return self.name if self.kind == CHOICE else f"a number, in {self.name}"
 
 
 IN_IOPS = AnswerUnit("iops", "IOPS")
@@ -97,6 +105,8 @@ IN_HOURS = AnswerUnit("time", "hours", S_PER_HOUR * US_PER_S)
 IN_DOLLARS = AnswerUnit("money", "USD")
 IN_PER_CENT = AnswerUnit("share", "%", 1 / _PER_CENT)
 IN_OUTSTANDING = AnswerUnit("count", "I/Os")
+IN_RUNS = AnswerUnit("count", "runs")
+A_LETTER = AnswerUnit(CHOICE, "a letter")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +160,8 @@ def parse_answer(text: str, unit: AnswerUnit) -> TypedAnswer:
     InputError
         When the text is no number, or its unit is of another kind; the sentence shows what is accepted.
     """
+    if unit.kind == CHOICE:
+        return _chosen(text)
     told = _ABOUT.sub("", text.strip())
     told = told.removeprefix("$").strip() if unit.kind == "money" else told
     match = _NUMBER.match(told)
@@ -171,8 +183,19 @@ def parse_answer(text: str, unit: AnswerUnit) -> TypedAnswer:
     )
 
 
+def _chosen(text: str) -> TypedAnswer:
+    """The place of a letter in the alphabet."""
+    match = _LETTER.fullmatch(text)
+    if match is None:
+        raise InputError(f"'{text[:_LONGEST]}' is not one of the answers; write its letter, such as B")
+    place = float(ord(match[1].upper()) - _A)
+    return TypedAnswer(readings=(place,), off=0.0, digits=match[1], swapped="", other=math.nan)
+
+
 def shown(value: float, unit: AnswerUnit) -> str:
     """A value in the unit of a question, as its sentences write numbers."""
+    if unit.kind == CHOICE:
+        return chr(_A + round(value))
     number = value / unit.size
     if math.isinf(number):
         return "never"

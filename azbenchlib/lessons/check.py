@@ -6,10 +6,12 @@ import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from azbenchlib.answers.blocks import Block, render
 from azbenchlib.core.errors import AzbenchError, InputError
 from azbenchlib.lessons import diagnosis
-from azbenchlib.lessons.answers import AnswerUnit, TypedAnswer, parse_answer, shown
+from azbenchlib.lessons.answers import A_LETTER, AnswerUnit, TypedAnswer, parse_answer, shown
 
 TOLERANCE = 0.01  # of the right answer: what is rounded to two or three digits is right
 _APART = 2.1  # tolerances between two answers that are to be told apart
@@ -68,6 +70,10 @@ class Exercise:
     seed : int
     also_right : sequence of float
         Answers that are right too: a count of I/Os may be rounded up.
+    options : sequence of str
+        The answers to choose from, where a letter is asked for; A is the first.
+    excerpt : str
+        Output of a program that the question is about, shown as it is.
     """
 
     question: str
@@ -79,6 +85,27 @@ class Exercise:
     working: str
     seed: int = 0
     also_right: Sequence[float] = ()
+    options: Sequence[str] = ()
+    excerpt: str = ""
+
+    @property
+    def asked(self) -> Block:
+        """The question, the output that it is about, and the answers to choose from."""
+        return render(
+            "asked",
+            label=f"Exercise {self.seed}",
+            question=self.question,
+            excerpt=self.excerpt,
+            options=self.options,
+        )
+
+    @property
+    def answer(self) -> str:
+        """The right answer as a text."""
+        text = shown(self.right, self.unit)
+        return (
+            f"{text}: {self.options[round(self.right) - 1]}" if self.options else f"{text} {self.unit.name}"
+        )
 
     @property
     def clear(self) -> bool:
@@ -102,7 +129,8 @@ class Exercise:
     @property
     def solution(self) -> str:
         """How the answer comes about, with the numbers of the exercise."""
-        return f"{self.law}. Here: {self.working}; that is {shown(self.right, self.unit)} {self.unit.name}."
+        so = "so the answer is" if self.options else "that is"
+        return f"{self.law}. Here: {self.working}; {so} {self.answer}."
 
     def check(self, text: str) -> str:
         """Praise for the right answer, with the way to it.
@@ -115,6 +143,8 @@ class Exercise:
             For what is no number in a fitting unit, and for what may be read in two ways, one of them right.
         """
         typed = parse_answer(text, self.unit)
+        if self.options and typed.readings[0] > len(self.options):
+            raise InputError(f"'{typed.digits}': the answers end with {shown(len(self.options), self.unit)}")
         if self._is_right(*typed.readings):
             return f"Right. {self.solution}"
         if typed.swapped and self._is_right(typed.other):
@@ -150,6 +180,8 @@ class Exercise:
         best = self.misconceptions[near[0][1]] if near else None
         if best and near[0][0] <= max(min(typed.off / best.answer + _EXACT, _SAME), within):
             return best
+        if self.options:
+            return None
         for rule in (diagnosis.slip, diagnosis.formula):
             reason = rule(typed, self.question, self.unit, self.right)
             if reason:
@@ -188,6 +220,52 @@ def draw(lesson: str, makers: Mapping[str, Maker], seed: int) -> Exercise:
         if found.clear:
             return Exercise(**{**vars(found), "seed": seed})
     raise AzbenchError(f"lesson '{lesson}': no exercise with answers that differ in {_MOST_DRAWS} draws")
+
+
+@dataclass(frozen=True)
+class Distractor:
+    """An answer to choose that is wrong.
+
+    Parameters
+    ----------
+    text : str
+        As it stands among the answers.
+    name, says : str
+        As those of a `Misconception`.
+    """
+
+    text: str
+    name: str
+    says: str
+
+
+def choice(
+    random: random.Random, question: str, right: str, wrong: Sequence[Distractor], **rest: Any
+) -> Exercise:
+    """An exercise with answers to choose from, in an order of its own.
+
+    Parameters
+    ----------
+    random : Random
+        Of the exercise.
+    question, right : str
+        What is asked, and the text of the right answer.
+    wrong : sequence of Distractor
+        At least three.
+    **rest
+        Of `Exercise`: hint, law, working, excerpt.
+    """
+    options = [right, *(one.text for one in wrong)]
+    random.shuffle(options)
+    places = {text: float(i) for i, text in enumerate(options, 1)}
+    return Exercise(
+        question=question,
+        unit=A_LETTER,
+        right=places[right],
+        misconceptions=[Misconception(one.name, places[one.text], one.says) for one in wrong],
+        options=options,
+        **rest,
+    )
 
 
 def telling(right: float, candidates: Sequence[Misconception]) -> list[Misconception]:

@@ -56,6 +56,8 @@ class LessonJob:
         What it asks for at most, emulated.
     fsync : int, optional
         Writes between two flushes; None: it never flushes.
+    numjobs : int
+        How many do the same at once; more than one are reported as one, with ``group_reporting``.
     beside : bool
         Whether it runs at the same time as the job before it; else after it.
     """
@@ -69,6 +71,7 @@ class LessonJob:
     size_bytes: int = 256 * MIB
     rate_iops: int | None = None
     fsync: int | None = None
+    numjobs: int = 1
     beside: bool = False
 
     def lines(self, lab: Lab) -> list[str]:
@@ -81,6 +84,8 @@ class LessonJob:
             told.append(f"rate_iops={max(1, round(self.rate_iops / k))}")
         if self.fsync is not None:
             told.append(f"fsync={self.fsync}")
+        if self.numjobs > 1:
+            told += [f"numjobs={self.numjobs}", "group_reporting"]
         return told if self.beside else [*told, "stonewall"]
 
 
@@ -323,5 +328,5 @@ def _read(folder: Path, environment: str, k: float) -> tuple[str, Mapping[str, A
 
 
 def _single(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The jobs among the runs, of which some are sums."""
-    return tables["runs"].loc[tables["runs"]["level"] == "job"]
+    """The jobs among the runs, also those of several processes; the sum of all is none."""
+    return tables["runs"].loc[tables["runs"]["level"].isin(["job", "group"])]

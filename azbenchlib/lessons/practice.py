@@ -47,7 +47,7 @@ class Practice:
 
             return widgets.exercise(self)
         found = self.exercise_of(self.seed)
-        asked = render("told", tone="", label=f"Exercise {self.seed}", sentences=[found.question])
+        asked = found.asked
         if self.answer:
             return asked + self.judged(found, self.answer)
         named = [f"Help {i} of {len(found.steps)}" for i in range(1, len(found.steps) + 1)]

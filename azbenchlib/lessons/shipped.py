@@ -59,4 +59,7 @@ COURSE = (
     _entry(7, "tails", "Percentiles and tails", 15, "tails:TailsLesson"),
     _entry(8, "redundancy", "Zones, redundancy and money", 15, "redundancy:RedundancyLesson"),
     _entry(9, "flush", "ReadWrite caching, flush and loss", 15, "flush:FlushLesson"),
+    _entry(10, "reading", "Reading what fio says", 20, "reading:ReadingLesson"),
+    _entry(11, "repeats", "Repeats, intervals and “undecided”", 20, "repeats:RepeatsLesson"),
+    _entry(12, "cases", "The case book: find the error", 25, "cases:CasesLesson"),
 )

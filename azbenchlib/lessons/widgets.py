@@ -19,8 +19,9 @@ _NEXT = "Now measure, above. The figure appears then."
 _TURNING = "The slider calculates the model anew at once; the button measures there."
 _ANSWERING = (
     "Every seed is another exercise. Write 3,500, 3.5k or 3500 IOPS: a comma groups thousands, a point "
-    "begins the decimals. What is right to one percent is right. Help comes in three steps; a fourth press "
-    "shows the solution, and then another exercise is the one that counts."
+    "begins the decimals. Where there are answers to choose from, write the letter. What is right to one "
+    "percent is right. Help comes in three steps; a fourth press shows the solution, and then another "
+    "exercise is the one that counts."
 )
 _WIDE = Layout(width="min(100%, 34em)")
 _NAMED = {"description_width": "initial"}
@@ -29,9 +30,7 @@ _NAMED = {"description_width": "initial"}
 def prediction(lesson: Lesson) -> VBox:
     """The question with a field for a number, which is kept."""
     reply = HTML()
-    field = Text(
-        value=lesson.prediction, placeholder=f"a number, in {lesson.unit.name}", description="I predict"
-    )
+    field = Text(value=lesson.prediction, placeholder=lesson.unit.prompt, description="I predict")
 
     def keep(_: object) -> None:
         try:
@@ -102,10 +101,8 @@ def exercise(lesson: Practice) -> VBox:
     def ask() -> None:
         seed.value = max(0, seed.value)
         found = lesson.exercise_of(seed.value)
-        field.placeholder, field.value, verdict.value = f"a number, in {found.unit.name}", "", ""
-        question.value = _shown(
-            render("told", tone="", label=f"Exercise {seed.value}", sentences=[found.question])
-        )
+        field.placeholder, field.value, verdict.value = found.unit.prompt, "", ""
+        question.value = _shown(found.asked)
 
     def check(_: object) -> None:
         verdict.value = _shown(lesson.judged(lesson.exercise_of(seed.value), field.value))

@@ -9,13 +9,15 @@ import pytest
 from wrong_answers import KNOWN
 
 from azbenchlib.core.errors import AzbenchError, InputError
-from azbenchlib.lessons.answers import AnswerUnit, parse_answer, shown
+from azbenchlib.lessons.answers import CHOICE, AnswerUnit, parse_answer, shown
 from azbenchlib.lessons.check import (
     LEAST_MISCONCEPTIONS,
     TOLERANCE,
+    Distractor,
     Exercise,
     Misconception,
     WrongAnswerError,
+    choice,
     draw,
 )
 from azbenchlib.lessons.course import entry_of, open_lesson
@@ -23,6 +25,7 @@ from azbenchlib.lessons.exercises.queue import rate_below_the_knee
 from azbenchlib.lessons.shipped import COURSE, LessonEntry
 
 SEEDS = range(200)
+SEEDED = random.Random(1)  # noqa: S311  not for secrets
 # Of each kind of quantity: other units, and how many of the base unit they are.
 OTHER_UNITS = {
     "iops": {"IOPS": 1, "kIOPS": 1e3, "I/Os per second": 1},
@@ -35,7 +38,17 @@ OTHER_UNITS = {
 
 
 def forms(value: float, unit: AnswerUnit) -> list[str]:
-    """A number as people write it."""
+    """A number as people write it, or the letter of an answer."""
+    if unit.kind == CHOICE:
+        letter = shown(value, unit)
+        return [
+            letter,
+            letter.lower(),
+            f"{letter}.",
+            f"({letter.lower()})",
+            f" answer {letter}",
+            f"Option {letter}:",
+        ]
     plain = value / unit.size
     found = [f"{plain!r}", f"{plain:,.4f}", f"about {plain:.4f}", f" {plain / 1000:.8f}k", f"{plain:.5e}"]
     found += [f"{plain:.4f} {unit.name}", f"{plain:,.4f}{unit.name}", f"{plain:.4f}".replace(".", ",")]
@@ -48,6 +61,10 @@ def exercises(entry: LessonEntry) -> list[Exercise]:
     return [draw(entry.name, entry.load().makers, seed) for seed in SEEDS]
 
 
+def numeric(drawn: Sequence[Exercise]) -> list[Exercise]:
+    return [one for one in drawn if not one.options]
+
+
 def said(exercise: Exercise, text: str) -> WrongAnswerError:
     with pytest.raises(WrongAnswerError) as wrong:
         exercise.check(text)
@@ -55,7 +72,9 @@ def said(exercise: Exercise, text: str) -> WrongAnswerError:
 
 
 def gives_away(exercise: Exercise, sentence: str) -> bool:
-    """Whether a number in a sentence is the answer, and was not in the question."""
+    """Whether a number in a sentence is the answer and not in the question; or its text."""
+    if exercise.options:
+        return exercise.options[round(exercise.right) - 1] in sentence
     numbers = {float(one.replace(",", "")) for one in re.findall(r"\d[\d,]*(?:\.\d+)?", sentence)}
     known = {float(one.replace(",", "")) for one in re.findall(r"\d[\d,]*(?:\.\d+)?", exercise.question)}
     right = exercise.right / exercise.unit.size
@@ -81,7 +100,7 @@ def test_two_hundred_exercises_are_judged_without_a_wrong_mark(entry: LessonEntr
 @pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.name)
 @pytest.mark.sampled(3)
 def test_no_answer_that_is_wrong_by_a_thousand_is_right(entry: LessonEntry) -> None:
-    for exercise in exercises(entry):
+    for exercise in numeric(exercises(entry)):
         right = exercise.right / exercise.unit.size
         for value in (right / 1000, right * 1000):
             for text in {f"{value:.3f}", f"{value:.0f}", f"{value:,.0f}", f"{value:,.3f}", f"{value:.6g}"}:
@@ -128,7 +147,7 @@ def test_most_wrong_answers_of_students_are_named() -> None:
 @pytest.mark.sampled(3)
 def test_what_is_wrong_for_no_known_reason_gets_a_hint(entry: LessonEntry) -> None:
     named = total = 0
-    for exercise in exercises(entry)[:50]:
+    for exercise in numeric(exercises(entry)[:50]):
         for i in range(20):  # numbers that nobody calculates
             guess = exercise.right * (1.1 + i * 0.1370117) / exercise.unit.size
             try:
@@ -147,7 +166,9 @@ def test_help_comes_in_three_steps_that_do_not_give_the_answer(entry: LessonEntr
     for exercise in exercises(entry)[:50]:
         assert len(set(exercise.steps)) == 3 and "=" not in exercise.working
         assert not gives_away(exercise, exercise.hint)
-        assert f"; that is {shown(exercise.right, exercise.unit)} {exercise.unit.name}." in exercise.solution
+        so = "so the answer is" if exercise.options else "that is"
+        assert exercise.solution.endswith(f"; {so} {exercise.answer}.")
+        assert exercise.answer.startswith(shown(exercise.right, exercise.unit))
 
 
 @pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.name)
@@ -155,9 +176,29 @@ def test_seeds_make_different_exercises_and_always_the_same_ones(entry: LessonEn
     first = exercises(entry)
     assert [one.question for one in first] == [one.question for one in exercises(entry)]
     makers = entry.load().makers
-    assert len({draw(entry.name, makers, seed).question for seed in range(1, 301)}) >= 290
+    drawn = [draw(entry.name, makers, seed) for seed in range(1, 301)]
+    assert len({(one.question, one.excerpt, frozenset(one.options)) for one in drawn}) >= 290
     kinds = {tuple(wrong.name for wrong in one.misconceptions) for one in first}
     assert len(kinds) >= len(entry.load().makers)
+
+
+def test_a_letter_that_no_answer_has_is_told() -> None:
+    wrong = [Distractor(text, f"not {text}", "Think again.") for text in ("one", "two", "three")]
+    found = choice(SEEDED, "?", "four", wrong, hint="Which?", law="Four is four", working="4")
+    letter = found.answer[0]
+    assert (
+        found.clear
+        and found.check(letter.lower()) == f"Right. Four is four. Here: 4; so the answer is {letter}: four."
+    )
+    for text, sentence in (
+        ("E", "'E': the answers end with D"),
+        ("4", "'4' is not one of the answers; write its"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            found.check(text)
+    other = next(one for one in "ABCD" if one != letter)
+    name = found.options["ABCD".index(other)]
+    assert str(said(found, other)) == f"Not yet: not {name}. Think again."
 
 
 def test_answers_that_cannot_be_told_apart_are_drawn_again() -> None:

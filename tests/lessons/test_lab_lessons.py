@@ -24,7 +24,10 @@ from programs import azbench
 from waiting import PATIENCE_S
 
 from azbenchlib.core.errors import MissingToolError
+from azbenchlib.core.units import NBSP
 from azbenchlib.lessons import export, measure, practice, progress
+from azbenchlib.lessons.answers import shown
+from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.course import open_lesson
 from azbenchlib.lessons.overview import Course
 from azbenchlib.lessons.shipped import COURSE, LessonEntry
@@ -81,12 +84,21 @@ def checked_page(entry: LessonEntry, prediction: str, answer: str, verdict: str)
     assert "measured:" in text and verdict in text  # the figure in words, and the answer judged
     html = page.to_html(executed, entry.title)
     assert html.count("<svg") >= 2 and html.count('class="data') >= 3
-    assert html.count('<details class="command">') == 4 and "rw=rand" in html and "50.00th=[" in html
+    assert (
+        html.count('<details class="command">') == 4
+        and re.search("rw=(rand)?(read|write)", html)
+        and "50.00th=[" in html
+    )
     assert html.count('<h2 id="') >= 7 and f"<h1>{entry.number}. {entry.title}" in re.sub(
         r' id="[^"]*"', "", html
     )
     assert not re.search(r'(?:src|href)="https?://', html.replace("https://docs", ""))
     return text
+
+
+def typed(exercise: Exercise, value: float) -> str:
+    """An answer as a student types it."""
+    return shown(value, exercise.unit) if exercise.options else f"{value / exercise.unit.size:.6f}"
 
 
 def figure(text: str) -> float:
@@ -97,7 +109,7 @@ def figure(text: str) -> float:
 @pytest.mark.parametrize("entry", SOME, ids=lambda entry: entry.name)
 def test_a_lesson_runs_unattended(entry: LessonEntry) -> None:
     exercise = open_lesson(entry.name).exercise_of(3)
-    check_lesson(entry, "1,000", f"{exercise.right / exercise.unit.size:.6g}", "Right.")
+    check_lesson(entry, "1,000", typed(exercise, exercise.right), "Right.")
 
 
 @pytest.mark.alone
@@ -106,7 +118,7 @@ def test_a_lesson_runs_unattended(entry: LessonEntry) -> None:
 def test_every_lesson_runs_unattended(entry: LessonEntry) -> None:
     exercise = open_lesson(entry.name).exercise_of(3)
     wrong = exercise.misconceptions[0]
-    check_lesson(entry, "", f"{wrong.answer / exercise.unit.size:.6f}", f"Not yet: {wrong.name}.")
+    check_lesson(entry, "", typed(exercise, wrong.answer), f"Not yet: {wrong.name}.")
 
 
 @EACH
@@ -198,6 +210,27 @@ def test_the_exercise_is_judged_and_what_is_solved_is_kept() -> None:
     data = Course().lessons().data
     assert data is not None and data.set_index("name").loc["burst", "solved"] == [2]
     assert "done" in Course().lessons().html
+
+
+@pytest.mark.usefixtures("attended")
+def test_an_exercise_with_answers_to_choose_from_takes_a_letter() -> None:
+    one = open_lesson("reading", seed=1)
+    exercise, box = one.exercise_of(1), one.exercise()
+    shown_exercise = parts(box, HTML)[0].value
+    assert re.findall(r"<li>(.*?)</li>", shown_exercise) == list(exercise.options)
+    assert f"<pre>{exercise.excerpt}</pre>" in unescape(shown_exercise).replace(NBSP, " ")
+    (field,) = parts(box, Text)
+    assert field.placeholder == "a letter"
+    for wrong in exercise.misconceptions:
+        field.value = shown(wrong.answer, exercise.unit)
+        press(box, "Check")
+        assert f"Not yet: {wrong.name}" in told(box) and "reading" not in progress.load_progress()
+    field.value = "3.5k"
+    press(box, "Check")
+    assert "'3.5k' is not one of the answers; write its letter, such as B" in told(box)
+    field.value = exercise.answer[0].lower()
+    press(box, "Check")
+    assert "Right." in told(box) and progress.load_progress()["reading"].solved == [1]
 
 
 @pytest.mark.usefixtures("attended")
@@ -304,9 +337,9 @@ def test_learn_becomes_jupyterlab_and_ends_with_it(tmp_path: Path) -> None:
 
 def test_a_missing_part_of_the_course_is_told(tmp_path: Path) -> None:
     program = (
-        "import importlib.util as u, sys; find = u.find_spec; "
-        "u.find_spec = lambda name, *rest: None if name == 'jupyterlab' else find(name, *rest); "
-        "sys.argv = ['azbench', 'learn']; from azbenchlib.cli import main; main()"
+        "import importlib.util as u, sys; find = u.find_spec; u.find_spec = lambda name, *rest: None if "
+        "name == 'jupyterlab' else find(name, *rest); sys.argv = ['azbench', 'learn']; from azbenchlib.cli "
+        "import main; main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False

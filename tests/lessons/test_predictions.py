@@ -27,6 +27,9 @@ BEHIND = {
     "tails": "the mean of two percentiles",
     "redundancy": "the limit for the rate",
     "flush": "a flush that costs nothing",
+    "reading": "the disk for one job",
+    "repeats": "the spread of runs for that of their mean",
+    "cases": "the limit for the rate",
 }
 
 

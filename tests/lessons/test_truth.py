@@ -7,8 +7,12 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import stdtrit
 
+from azbenchlib.analysis.compare import ComparedSide, Shift, compare
+from azbenchlib.analysis.compare.published_repeats import LARGEST, PAIRS
 from azbenchlib.azure.catalog.latency import HOST_CACHE, percentiles
+from azbenchlib.core.histogram import REL_ERROR
 from azbenchlib.core.units import GIB, KIB, MB, MIB, US_PER_S
 from azbenchlib.dataset.dataset import Dataset
 from azbenchlib.lab.engine.simulate import SimulatedJob, simulate
@@ -16,13 +20,15 @@ from azbenchlib.lab.engine.virtual_machine import Machine, Options
 from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.course import entry_of, open_lesson
 from azbenchlib.lessons.exercises.burst import bucket_of
+from azbenchlib.lessons.exercises.cases import _small, case_book
 from azbenchlib.lessons.exercises.nested import striped
-from azbenchlib.lessons.experiments import caches, flush, queue, tails, throttle
+from azbenchlib.lessons.exercises.repeats import judged
+from azbenchlib.lessons.experiments import caches, cases, flush, queue, repeats, tails, throttle
 from azbenchlib.lessons.shipped import COURSE, LessonEntry
 from azbenchlib.model import VM, Cap, Disk, Load, Setup, deliver
 from azbenchlib.model.credits import BURST_S
 from azbenchlib.model.io_path import legs
-from azbenchlib.model.unloaded_latency import quantile_us
+from azbenchlib.model.unloaded_latency import expected_us, quantile_us
 from azbenchlib.report import execute
 from azbenchlib.views.host_cache import HostCache
 from azbenchlib.views.start import Start
@@ -185,6 +191,93 @@ def test_numbers_of_lesson_9() -> None:
     taken, written = cached["iops"] * 60, alone["iops"] * 60
     assert f"took in {taken / 1e6:.1f} million writes" in text
     assert f"{round(written, -4):,.0f} of them, {100 * written / taken:.0f} %" in text
+
+
+def test_numbers_of_lesson_10() -> None:
+    text, one = prose("reading"), open_lesson("reading")
+    block = re.search(r"```text\n(.*?)```", text, re.DOTALL)
+    assert block
+    output = " ".join(block[1].split())
+    for quoted in re.findall(r"^\| `([^`]+)` ", text, re.MULTILINE):
+        name, _, value = quoted.rpartition(" … ") if " … " in quoted else quoted.partition(": ")
+        assert all(" ".join(part.split()) in output for part in (name, value)), quoted
+    rates = [float(found) for found in re.findall(r"IOPS=(\d+)", output)]
+    means = [float(found) for found in re.findall(r" lat \(usec\): [^=]*=[^=]*=[^=]*=([\d.]+)", output)]
+    (clat, *_), (median, *_) = (
+        [float(found) for found in re.findall(pattern, output)]
+        for pattern in (r"clat \(usec\): .*?avg=([\d.]+)", r"50\.00th=\[ *(\d+)")
+    )
+    under_way = [iops * us / US_PER_S for iops, us in zip(rates, means, strict=True)]
+    assert (
+        f"{rates[0]:,.0f} per second × {means[0] / 1e3:.3f} ms are {under_way[0]:.1f} reads under way" in text
+    )
+    assert f"and {rates[1]:,.0f} × {means[1] / 1e3:.3f} ms are {under_way[1]:.1f} writes. Together 8" in text
+    assert round(sum(under_way)) == 8
+    assert f"the mean is {clat / median:.1f} times the median" in text
+    assert f"up to {100 * 2 * REL_ERROR:.1f} % wide" in text
+    right, latency_us = one.expected(4), expected_us(one.latencies(4)[0][1], 1.0)
+    assert f"{right:g} per second × {8 / right * 1e3:g} ms are 8" in text
+    assert (
+        f"takes {latency_us / 1e3:.1f} ms when nothing else runs. Where it takes {8 / right * 1e3:g} ms"
+        in text
+    )
+    found = Dataset.load("zone-redundant-disks-2022")
+    depths = found.runs.merge(found.results, on="run_id").dropna(subset="iops")["queue_depth"]
+    latencies = found.published.query("quantity == 'latency'")
+    singles = found.runs[found.runs["run_id"].isin(latencies["run_id"])]
+    assert set(depths) == {256} and set(singles["queue_depth"]) == {1}
+    assert latencies["stat"].str.startswith("unspecified").all() and 4.3 in set(latencies["value"])
+    assert f"4.3 ms are {1_000 / 4.3:.0f} IOPS" in text
+
+
+def test_numbers_of_lesson_11() -> None:
+    text, one = prose("repeats"), open_lesson("repeats")
+    reach = float(stdtrit(2 * 3, 0.975))
+    assert (
+        f"{reach:.2f} with 4 runs a side. {reach:.2f} × 2 % × √(2 ÷ 4) is {100 * one.expected(4):.1f} %"
+        in text
+    )
+    assert one.expected(8) < 0.03 < one.expected(4)
+    assert "an update that costs 3 % does not show in 4 runs, but in 8 it does" in text
+    limits = [disk.cap.iops or 0.0 for disk in repeats._setup(4_000, 1).disks]
+    before, after = np.array(limits[::2]), np.array(limits[1::2])
+    assert before.std() / before.mean() == pytest.approx(0.02, rel=0.05)
+    assert after.mean() / before.mean() == pytest.approx(0.97, abs=0.002)
+    in_sixteen = [repeats._setup(16, seed).disks for seed in range(20)]
+    days = [[disk.cap.iops or 0.0 for disk in one] for one in in_sixteen]
+    answers = [judged(one[::2], one[1::2]) for one in days]
+    small = [one.answer is Shift.NOT_WORSE and (one.interval or (0, 2))[1] < 1 for one in answers]
+    assert sum(small) > 10 and "so it is here, as 16 runs a side mostly show" in text
+    assert round(1_960 / 2_040, 2) == 0.96 and "2,040 IOPS, after it 1,960. “Four percent slower”" in text
+    assert f"Of {PAIRS} such pairs" in text and f"the second read is {LARGEST:.2f} times as fast" in text
+    found = Dataset.load("iozone-host-cache-2012")
+    rates = found.runs.merge(found.results, on="run_id").pivot_table(
+        index=["setup_id", "bs_bytes"], columns="rw", values="bw_bytes_per_s"
+    )
+    ratios = np.concatenate([rates["reread"] / rates["read"], rates["freread"] / rates["fread"]])
+    assert len(ratios) == PAIRS and ratios.max() == pytest.approx(LARGEST, abs=5e-4)
+    assert np.median(np.exp(np.abs(np.log(ratios)))) < 1.1 and "half are within a tenth of each other" in text
+    zones = Dataset.load("zone-redundant-disks-2022")
+    sides = [ComparedSide(name=name, tables=zones.tables, setup=name) for name in ("lrs-zone1", "zrs-zone1")]
+    (reads,) = (one for one in compare(sides).pairs[0].figures if "reads" in one.evidence.workload.name)
+    assert reads.medians == (5_140, 5_140) and "the same 5,140 IOPS for reads" in text
+    assert reads.answer is Shift.UNDECIDED and "even for two equal numbers azbench says “undecided”" in text
+
+
+def test_numbers_of_lesson_12() -> None:
+    text, one = prose("cases"), open_lesson("cases")
+    per_s, rate = 1_000 / cases._latency_ms(), one.expected(1) / MB
+    assert f"takes {cases._latency_ms():.1f} ms" in one.question
+    assert (
+        f"they come {per_s:.0f} times a second, and {per_s:.0f} blocks of 64 KiB are {rate:.1f} MB/s" in text
+    )
+    assert "reaches 200 MB/s with 8." in text and one.expected(4) < 200 * MB == one.expected(8)
+    book = case_book()
+    for case in (one for one in book.cases if one.origin):
+        error, run = (_small(one) for one in (book.errors[case.error][0], book.runs[case.run]))
+        assert f"- {case.told} **The error:** {error}. **What would tell:** {run}. (`{case.origin}`)" in text
+    counts = f"{len(book.cases)} benchmarks, {sum(bool(one.origin) for one in book.cases)} of them published"
+    assert f"the error of {counts}" in (DOCS / "teaching.md").read_text()
 
 
 def test_numbers_of_the_cases_of_lessons_2_to_5() -> None:

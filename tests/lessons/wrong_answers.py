@@ -4,20 +4,26 @@ A wrong answer has beside it a part of the sentence that names what is behind it
 known.
 """
 
+from random import Random
+
 from azbenchlib.lessons.answers import IN_IOPS, IN_MB_PER_S
 from azbenchlib.lessons.check import Exercise
 from azbenchlib.lessons.exercises import (
     burst,
     caches,
+    cases,
     flush,
     nested,
     queue,
+    reading,
     redundancy,
+    repeats,
     tails,
     throttle,
     units,
 )
 
+SEEDED = Random(5)  # noqa: S311  not for secrets
 KNOWN: list[tuple[Exercise, tuple[str, ...], dict[str, str | None]]] = [
     (
         units.rate_of_large_blocks(20_000, 750, 256),
@@ -232,5 +238,67 @@ KNOWN: list[tuple[Exercise, tuple[str, ...], dict[str, str | None]]] = [
         burst.mean_of_a_long_run("P10", 90),
         ("1500", "1.5k"),
         {"1167": "3,500 IOPS × 30 minutes ÷ 90 minutes", "3000": "3,500 IOPS − 500 IOPS", "833": None},
+    ),
+    (
+        reading.one_paragraph(3_000, 5, 16),
+        ("600", "0.6k", "600 IOPS"),
+        {
+            "3000": "the disk for one job",
+            "15000": "a disk for each job",
+            "187.5": "shared by the queue depth",
+            "37.5": "the rate of one outstanding I/O",
+            "0.6": "1,000 times too small",
+        },
+    ),
+    (
+        reading.moved(SEEDED, 0.7, 2_000, 8 * 1024, 16),
+        ("16.3", "16.35 MB/s", "16350 kB/s"),
+        {
+            "11.4": "the reads alone",
+            "4.9": "the writes alone",
+            "15.6": "MiB for MB",
+            "8.17": "the mean of both",
+        },
+    ),
+    (
+        reading.really_outstanding(SEEDED, 6, 32, True),
+        ("6", "6.0", "6 I/Os"),
+        {
+            "192": "what the job file says",
+            "32": "the iodepth of the job file",
+            "1": "one job's share",
+            "38": "6 + 32",
+        },
+    ),
+    (
+        repeats.reach_of_interval(3, 8),
+        ("3.2", "3.22 %", "0.0322", "3.2 percent"),
+        {
+            "3": "the spread of runs for that of their mean",
+            "2.27": "one side for both",
+            "1.5": "one standard error",
+            "9.1": "runs that do not help",
+            "1.61": "divided by the runs",
+        },
+    ),
+    (
+        repeats.runs_needed(4, 2),
+        ("32", "32 runs", "32.0"),
+        {
+            "16": "one side for both",
+            "8": "one standard error",
+            "64": "both sides together",
+            "128": "four standard errors",
+        },
+    ),
+    (
+        cases.one_block_at_a_time(250e6, 32, 1.6, 2),
+        ("41", "40.96", "40,960 kB/s", "39.06 MiB/s"),
+        {
+            "250": "the limit for the rate",
+            "39.06": "MiB for MB",
+            "125": "half the limit",
+            "20.5": "32 KiB ÷ 1.6 ms",
+        },
     ),
 ]
