@@ -39,7 +39,8 @@ class Explanation:
 
     Parameters
     ----------
-    kind : {"disk", "burst", "provisioned", "vm", "disk_and_vm", "read_only", "read_write", "temp", "nvme"}
+    kind : str
+        That of its disks or its VM's limits, or disk_and_vm, read_only, read_write, temp, nvme.
     disk : DocumentedPlace, optional
         The disks of the volume; None: the limits of the path hide which they are.
     path : DocumentedPlace, optional

@@ -30,6 +30,7 @@ WAYS = {"read": "Reads", "write": "Writes"}
 _TITLES = {  # of documented setups, by kind
     "disk": "{disks} ({caps})",
     "burst": "{disks} {burst} ({caps})",
+    "on_demand_burst": "{disks} {burst} on demand ({caps})",
     "provisioned": "{disks}, provisioned so",
     "vm": "the uncached limits of {sizes} ({caps})",
     "vm_burst": "the uncached limits of {sizes} {burst} ({caps})",
