@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from azbenchlib.azure.disk_kinds import REMOTE_SPREAD
 from azbenchlib.model.documented_setups import DocumentedPlace, Latency, Places, VmPath, is_cacheable
 from azbenchlib.model.setup import VM, Disk
+from azbenchlib.probing.hypotheses import Sharing
 from azbenchlib.verdict.likelihoods import ANY_REMOTE, expected_latency
 
 # How likely each is before any run; our judgement.
@@ -49,8 +50,9 @@ class Explanation:
         IOPS and bytes per second of reads, then of writes; infinite where nothing is documented.
     free : tuple of float
         Of each quantity the density of its logarithm, where any value may be chosen, else 0.
-    same, apart : bool
-        As of hypotheses: whether writes have the caps of reads, and whether reads do not use up theirs.
+    same : bool
+        Whether writes have the caps of reads.
+    sharing : Sharing
     unit_bytes : float
     read_us, write_us : tuple of float, optional
         Median unloaded latency, and the spread of its logarithm.
@@ -66,7 +68,7 @@ class Explanation:
     caps: tuple[float, float, float, float]
     free: tuple[float, float] = (0.0, 0.0)
     same: bool = True
-    apart: bool = False
+    sharing: Sharing = Sharing.TOGETHER
     unit_bytes: float = math.inf
     read_us: Latency | None = None
     write_us: Latency | None = None
@@ -82,9 +84,9 @@ class Near:
     high: Sequence[float]
 
     def has(self, cap: int, value: float, soft: bool = False) -> bool:
-        """Whether a documented value may be a cap."""
+        """Whether a documented value may be a cap; where none is documented (infinite), any may be."""
         lowest = LOWEST_SOFT_RATIO if soft else LOWEST_RATIO
-        return self.low[cap] * lowest <= value <= self.high[cap] * HIGHEST_RATIO
+        return math.isinf(value) or self.low[cap] * lowest <= value <= self.high[cap] * HIGHEST_RATIO
 
     def all(self, caps: Sequence[float], soft: bool = False) -> bool:
         """Whether documented values may be the caps."""
@@ -276,7 +278,7 @@ def _cached(path: VmPath, cache: DocumentedPlace, near: Near, shares: _Shares) -
                     path=cache,
                     caps=caps,
                     same=False,
-                    apart=True,
+                    sharing=Sharing.BEHIND,
                     unit_bytes=disk.unit_bytes,
                     read_us=hit_us,
                     write_us=disk.write_us,
