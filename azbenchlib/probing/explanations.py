@@ -117,20 +117,18 @@ class _Shares:
     def __init__(self, places: Places, size_bytes: float | None) -> None:
         self._names = sum(len(one.names) for one in places.disks if one.count == 1)
         self._striped = max(one.count for one in places.disks) - 1
-        self._sizes, self._size_bytes = places.sizes, size_bytes
-        self.disks = [(disk, self.of_disk(disk)) for disk in places.disks]
+        self._sizes = places.sizes
+        self.disks = [(disk, self._of_disk(disk, size_bytes)) for disk in places.disks]
+        self.limits = [(disk, self._of_disk(disk, None)) for disk in places.disks]  # alone, of any size
 
-    def of_disk(self, disk: DocumentedPlace) -> float:
+    def _of_disk(self, disk: DocumentedPlace, size_bytes: float | None) -> float:
         """Of a volume of disks in tiers; with a known size, tiers of other sizes are less likely."""
+        each = [
+            1.0 if size_bytes is None or low < size_bytes / disk.count <= high else WRONG_SIZE
+            for low, high in disk.sizes
+        ]
         count = SINGLE_SHARE if disk.count == 1 else (1 - SINGLE_SHARE) / self._striped
-        return TIERED_SHARE * count * sum(self.of_size(disk, i) for i in range(len(disk.names))) / self._names
-
-    def of_size(self, disk: DocumentedPlace, i: int) -> float:
-        """Of one of its tiers, by its size alone."""
-        if self._size_bytes is None:
-            return 1.0
-        each, (low, high) = self._size_bytes / disk.count, disk.sizes[i]
-        return 1.0 if low < each <= high else WRONG_SIZE
+        return TIERED_SHARE * count * sum(each) / self._names
 
     def of_path(self, path: VmPath, among: Sequence[DocumentedPlace]) -> float:
         """Of one of the limits, without or with its burst, of VM sizes that are alike."""
@@ -183,7 +181,7 @@ def _chosen(disk: DocumentedPlace, near: Near, shares: _Shares) -> Iterator[Expl
     if _may_be(disk, near, 0) and _may_be(disk, near, 1) and _ratio_fits(disk, near):
         chosen = _of_disk("provisioned", disk, disk.most, share * (1 - COPIED_SHARE))
         yield replace(chosen, free=(_density(disk, 0), _density(disk, 1)))
-    for other, of_other in shares.disks:
+    for other, of_other in shares.limits:
         allowed = all(_least(disk)[i] <= other.most[i] <= disk.most[i] for i in range(2))
         allowed = allowed and other.bytes_per_s <= disk.most_bytes_per_io * other.iops
         if allowed and near.all(_both(*other.most)):
