@@ -23,7 +23,7 @@ ENOUGH_NATS = 0.12  # a run that is expected to tell less is not worth its time,
 NOTHING_NATS = 0.04  # ... and nothing that is left tells anything
 PACE = 0.5  # of the least that the caps may be; below that, no I/O waits for them
 HALF = 0.5  # of the chains, which say that a cap holds a run
-REACHED = 1.5  # times the cap: what a queue would do that surely waits for it
+SURELY_HELD = 1.5  # times the cap: what a queue would do that surely waits for it
 PACED_WHERE = 0.2  # probability that caps hold a queue depth of 1, from which on paced runs are thought of
 
 
@@ -119,7 +119,7 @@ class Probe:
             if held.any(axis=1).mean() > HALF and not (held[:, alone].mean(axis=0) > HALF).any():
                 some = [run for run in self.runs if run.load == (0.0, size) and not run.rate_iops]
                 found = predict(disks, Loads.of(some))
-                reach = (found.unheld > REACHED * found.cap).mean(axis=0) > HALF
+                reach = (found.unheld > SURELY_HELD * found.cap).mean(axis=0) > HALF
                 wanted += [run for run, reaches in zip(some, reach, strict=True) if reaches][:1]
         return wanted
 

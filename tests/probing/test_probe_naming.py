@@ -228,8 +228,13 @@ def test_a_busy_machine_is_told_and_small_differences_name_nothing(places: Place
     assert not told.steady and told.unit_bytes is None
     (said,) = sentences(told)
     assert said.startswith("Rates stray by 8 % within a run: this machine or the disk was busy")
-    busy = believed(caps, us=us, sharing=Sharing.APART, is_steady=False)
-    assert names(busy, told, places)[0].disks == ("P30",)
+    busy = believed(caps, (4_900, 198 * MB), us=us, sharing=Sharing.APART, is_steady=False)
+    assert names(replace(busy, is_steady=True), told, places)[0].setup is None
+    best = names(busy, told, places)[0]
+    assert best.setup is not None and best.disks == ("P30",)
+    fit = _Fits(busy, None).likelihood(best.setup)
+    busy.disks.sharing[:] = Sharing.TOGETHER
+    assert _Fits(busy, None).likelihood(best.setup) == pytest.approx(fit)
 
 
 def test_disks_of_which_nothing_is_thought_weigh_one(places: Places) -> None:
