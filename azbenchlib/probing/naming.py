@@ -143,8 +143,13 @@ def names(
     for one in explanations(places, believed.near, size_bytes):
         rows[_row(one)].append((one, one.share * fits.likelihood(one)))
     weights = sum(weight for some in rows.values() for _, weight in some)
-    cap_runs = {run for one in portrait.figures if one.key in CAP_KEYS for run in one.runs}
-    unexplained = weights if cap_runs & set(portrait.contradictions) else 0.0
+    doubtful = [bool({*portrait[key].runs} & {*portrait.contradictions}) for key in CAP_KEYS]
+    unexplained = sum(
+        weight
+        for some in rows.values()
+        for one, weight in some
+        if any(doubt and math.isfinite(cap) for doubt, cap in zip(doubtful, one.caps, strict=True))
+    )
     total = WHERE["nothing"] + unexplained + weights
     found = [(_named(some, total, portrait, size_bytes), some[0][0]) for some in rows.values()]
     likely = sorted(
