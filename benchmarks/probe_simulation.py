@@ -21,7 +21,7 @@ from probe_results import Outcome, Result, count
 
 from azbenchlib.core.units import KIB, MB, US_PER_S
 from azbenchlib.model.documented_setups import DocumentedPlace, documented_places
-from azbenchlib.probing.hypotheses import IO_UNITS, SMALLEST_BYTES, Hypotheses, Setting, draw
+from azbenchlib.probing.hypotheses import IO_UNITS, SMALLEST_BYTES, Hypotheses, Setting, Sharing, draw
 from azbenchlib.probing.likelihood import ProbeEvidence
 from azbenchlib.probing.naming import Believed, Named, names
 from azbenchlib.probing.portrait import Portrait
@@ -95,7 +95,7 @@ def outcomes(disk: Hypotheses, found: Portrait) -> tuple[Outcome, ...]:
 def tier(rng: np.random.Generator, limits: DocumentedPlace) -> Hypotheses:
     """A documented disk, with latencies that scatter as those of its kind do."""
     disk = hidden(rng)
-    disk.same[0], disk.apart[0] = True, False
+    disk.same[0], disk.sharing[0] = True, Sharing.TOGETHER
     disk.unit[0] = IO_UNITS.index(limits.unit_bytes)
     disk.logs[0, Setting.READ_IOPS], disk.logs[0, Setting.READ_BYTES_PER_S] = np.log(
         [limits.iops, limits.bytes_per_s]

@@ -12,7 +12,7 @@ from azbenchlib.core.errors import InputError
 
 if TYPE_CHECKING:
     from azbenchlib.dataset.probed import ProbeRecord
-    from azbenchlib.model.documented_limits import DocumentedLimits
+    from azbenchlib.model.documented_setups import DocumentedPlace
     from azbenchlib.probing.drift import Cap95
 
 LEAST_SURE = 0.5  # probability from which on a name that a probe found is taken
@@ -50,7 +50,7 @@ def _rows(probed: str, place: str, name: str) -> list[dict[str, str]]:
     record = kept_probe(folder, probed)
     fields = ("key", "state", "value", "low", "high")
     caps = [Cap95(**{field: getattr(one, field) for field in fields}) for one in record.figures]
-    found = drifts(caps, _limits(record, caps, name, probed))
+    found = drifts(caps, *_documented(record, caps, name, probed))
     if not found:
         raise InputError(f"{probed}: no cap is known, so nothing can be compared with documents")
     told = {"measured_on": record.measured.isoformat(), "place": place, "dataset": folder.resolve().name}
@@ -62,9 +62,11 @@ def _rows(probed: str, place: str, name: str) -> list[dict[str, str]]:
     ]
 
 
-def _limits(record: ProbeRecord, caps: list[Cap95], name: str, probed: str) -> DocumentedLimits:
-    """What documents say of the disk that it is, or is most probably."""
-    from azbenchlib.model.documented_limits import documented
+def _documented(
+    record: ProbeRecord, caps: list[Cap95], name: str, probed: str
+) -> tuple[str, DocumentedPlace]:
+    """The name of the disk that it is, or is most probably, and what documents say of it."""
+    from azbenchlib.model.documented_setups import documented_places
     from azbenchlib.probing.drift import nearest
 
     kind = None
@@ -75,11 +77,16 @@ def _limits(record: ProbeRecord, caps: list[Cap95], name: str, probed: str) -> D
                 f"{probed}: no documented disk fits it well enough; say what it is with --documented-as"
             )
         name, kind = str(sure[0].name), sure[0].kind
-    every = [one for one in documented(record.measured.isoformat()) if one.kind != "provisioned"]
-    alike = [one for one in every if one.name.lower() == name.lower() and kind in (None, one.kind)]
+    alike = {
+        one: known
+        for one in documented_places(record.measured.isoformat()).plain
+        for known in one.names
+        if known.lower() == name.lower() and kind in (None, one.kind)
+    }
     if not alike:
         raise InputError(
             f"'{name}': is no disk tier or VM size with limits in the catalogue on {record.measured}; "
             "name one such as P30"
         )
-    return nearest(caps, alike)
+    best = nearest(caps, [*alike])
+    return alike[best], best

@@ -27,6 +27,7 @@ Count = Annotated[int, Field(gt=0, le=int(_MOST))]
 NameKind = Literal[
     "disk",
     "burst",
+    "on_demand_burst",
     "provisioned",
     "vm",
     "vm_burst",

@@ -32,7 +32,7 @@ class DocumentedPlace:
     ----------
     names : tuple of str
         Tiers, SKUs or VM sizes that have these limits, the first one first.
-    kind : {"disk", "burst", "provisioned", "vm", "vm_burst", "cache", "temp", "nvme"}
+    kind : {"disk", "burst", "on_demand_burst", "provisioned", "vm", "vm_burst", "cache", "temp", "nvme"}
     iops, bytes_per_s : float
         Of reads; of provisioned disks the largest.
     write_iops, write_bytes_per_s : float, optional
@@ -103,6 +103,12 @@ class Places:
     local: tuple[DocumentedPlace, ...]
     sizes: int
 
+    @property
+    def plain(self) -> tuple[DocumentedPlace, ...]:
+        """Single disks in tiers, without and with credits, and VM sizes by their uncached limits."""
+        single = (one for one in self.disks if one.count == 1 and one.kind != "on_demand_burst")
+        return *single, *(path.remote[0] for path in self.paths)
+
 
 @lru_cache(maxsize=4)
 def documented_places(as_of: str) -> Places:
@@ -137,7 +143,7 @@ def _tiers(day: str) -> Iterator[DocumentedPlace]:
 def _tier_limits(row: TierRow) -> Iterator[tuple[str, float | None, float | None]]:
     yield "disk", row.iops, row.bytes_per_s
     yield "burst", row.burst_iops, row.burst_bytes_per_s
-    yield "burst", row.on_demand_burst_iops, row.on_demand_burst_bytes_per_s
+    yield "on_demand_burst", row.on_demand_burst_iops, row.on_demand_burst_bytes_per_s
 
 
 def _managed(disk: Disk, name: str, kind: str, caps: tuple[float, float]) -> DocumentedPlace:

@@ -112,11 +112,12 @@ def _known_vm(setup: Setup, day: str) -> tuple[VM, list[str]]:
         row = catalog.vm(vm.size, day)
     except InputError as error:
         return vm, [str(error)]
+    full = vm_of(row)
     try:
         _check_local(setup, row)
     except InputError as error:
-        return replace(vm_of(row), cached=NO_CAP, temp=NO_CAP), [str(error)]
-    return vm_of(row), []
+        return replace(full, cached=NO_CAP) if _lacks_temp(setup, row) else full, [str(error)]
+    return full, []
 
 
 def _known_disk(disk: Disk, day: str) -> tuple[Disk, list[str]]:
@@ -185,11 +186,19 @@ def vm_of(row: VmRow) -> VM:
 
 
 def _check_local(setup: Setup, row: VmRow) -> None:
-    """Refuse a temp disk on a size that has none, as far as the catalogue knows."""
-    roles = {disk.place for disk in setup.disks}
-    if "temp" in roles and not _has_temp(row):
+    """Refuse a temp disk or local NVMe on a size that has none, as far as the catalogue knows."""
+    if _lacks_temp(setup, row):
         local = "; it has local NVMe disks: nvme" if row.best("nvme_count") else ""
         raise InputError(f"{row.size} has no temp disk on {row.as_of} as far as the catalogue knows{local}")
+    has_nvme = any(name.startswith("nvme_") for name in row.in_force)
+    if any(disk.place == "nvme" for disk in setup.disks) and not has_nvme:
+        local = "; it has a temp disk: temp" if _has_temp(row) else ""
+        raise InputError(f"{row.size} has no local NVMe on {row.as_of} as far as the catalogue knows{local}")
+
+
+def _lacks_temp(setup: Setup, row: VmRow) -> bool:
+    """Whether a temp disk is stated of a size that has none."""
+    return any(disk.place == "temp" for disk in setup.disks) and not _has_temp(row)
 
 
 def _has_temp(row: VmRow) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from azbenchlib.model.documented_limits import DocumentedLimits
+from azbenchlib.model.documented_setups import DocumentedPlace
 from azbenchlib.probing.portrait import Knowledge
 
 CAPS_OF = {
@@ -46,11 +46,11 @@ class Drift:
         return self.measured / self.documented
 
 
-def drifts(caps: Iterable[Cap95], limits: DocumentedLimits) -> list[Drift]:
-    """The caps that are known, each beside what documents say of it."""
+def drifts(caps: Iterable[Cap95], name: str, limits: DocumentedPlace) -> list[Drift]:
+    """The caps that are known, each beside what documents say of the disk or VM size of that name."""
     return [
         Drift(
-            name=limits.name,
+            name=name,
             kind=limits.kind,
             key=cap.key,
             documented=getattr(limits, CAPS_OF[cap.key]),
@@ -63,10 +63,10 @@ def drifts(caps: Iterable[Cap95], limits: DocumentedLimits) -> list[Drift]:
     ]
 
 
-def nearest(caps: Sequence[Cap95], alike: Sequence[DocumentedLimits]) -> DocumentedLimits:
+def nearest(caps: Sequence[Cap95], alike: Sequence[DocumentedPlace]) -> DocumentedPlace:
     """Of several limits of one name, as of a disk with and without credits, those that are nearest."""
 
-    def away(limits: DocumentedLimits) -> float:
-        return sum(abs(math.log(one.ratio)) for one in drifts(caps, limits))
+    def away(limits: DocumentedPlace) -> float:
+        return sum(abs(math.log(one.ratio)) for one in drifts(caps, "", limits))
 
     return min(alike, key=away)

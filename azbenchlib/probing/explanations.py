@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from azbenchlib.azure.disk_kinds import REMOTE_SPREAD
 from azbenchlib.model.documented_setups import DocumentedPlace, Latency, Places, VmPath, is_cacheable
 from azbenchlib.model.setup import VM, Disk
+from azbenchlib.probing.hypotheses import Sharing
 from azbenchlib.verdict.likelihoods import ANY_REMOTE, expected_latency
 
 # How likely each is before any run; our judgement.
@@ -39,7 +40,8 @@ class Explanation:
 
     Parameters
     ----------
-    kind : {"disk", "burst", "provisioned", "vm", "disk_and_vm", "read_only", "read_write", "temp", "nvme"}
+    kind : str
+        That of its disks or its VM's limits, or disk_and_vm, read_only, read_write, temp, nvme.
     disk : DocumentedPlace, optional
         The disks of the volume; None: the limits of the path hide which they are.
     path : DocumentedPlace, optional
@@ -48,8 +50,9 @@ class Explanation:
         IOPS and bytes per second of reads, then of writes; infinite where nothing is documented.
     free : tuple of float
         Of each quantity the density of its logarithm, where any value may be chosen, else 0.
-    same, apart : bool
-        As of hypotheses: whether writes have the caps of reads, and whether reads do not use up theirs.
+    same : bool
+        Whether writes have the caps of reads.
+    sharing : Sharing
     unit_bytes : float
     read_us, write_us : tuple of float, optional
         Median unloaded latency, and the spread of its logarithm.
@@ -65,7 +68,7 @@ class Explanation:
     caps: tuple[float, float, float, float]
     free: tuple[float, float] = (0.0, 0.0)
     same: bool = True
-    apart: bool = False
+    sharing: Sharing = Sharing.TOGETHER
     unit_bytes: float = math.inf
     read_us: Latency | None = None
     write_us: Latency | None = None
@@ -81,9 +84,9 @@ class Near:
     high: Sequence[float]
 
     def has(self, cap: int, value: float, soft: bool = False) -> bool:
-        """Whether a documented value may be a cap."""
+        """Whether a documented value may be a cap; where none is documented (infinite), any may be."""
         lowest = LOWEST_SOFT_RATIO if soft else LOWEST_RATIO
-        return self.low[cap] * lowest <= value <= self.high[cap] * HIGHEST_RATIO
+        return math.isinf(value) or self.low[cap] * lowest <= value <= self.high[cap] * HIGHEST_RATIO
 
     def all(self, caps: Sequence[float], soft: bool = False) -> bool:
         """Whether documented values may be the caps."""
@@ -114,20 +117,18 @@ class _Shares:
     def __init__(self, places: Places, size_bytes: float | None) -> None:
         self._names = sum(len(one.names) for one in places.disks if one.count == 1)
         self._striped = max(one.count for one in places.disks) - 1
-        self._sizes, self._size_bytes = places.sizes, size_bytes
-        self.disks = [(disk, self.of_disk(disk)) for disk in places.disks]
+        self._sizes = places.sizes
+        self.disks = [(disk, self._of_disk(disk, size_bytes)) for disk in places.disks]
+        self.limits = [(disk, self._of_disk(disk, None)) for disk in places.disks]  # alone, of any size
 
-    def of_disk(self, disk: DocumentedPlace) -> float:
+    def _of_disk(self, disk: DocumentedPlace, size_bytes: float | None) -> float:
         """Of a volume of disks in tiers; with a known size, tiers of other sizes are less likely."""
+        each = [
+            1.0 if size_bytes is None or low < size_bytes / disk.count <= high else WRONG_SIZE
+            for low, high in disk.sizes
+        ]
         count = SINGLE_SHARE if disk.count == 1 else (1 - SINGLE_SHARE) / self._striped
-        return TIERED_SHARE * count * sum(self.of_size(disk, i) for i in range(len(disk.names))) / self._names
-
-    def of_size(self, disk: DocumentedPlace, i: int) -> float:
-        """Of one of its tiers, by its size alone."""
-        if self._size_bytes is None:
-            return 1.0
-        each, (low, high) = self._size_bytes / disk.count, disk.sizes[i]
-        return 1.0 if low < each <= high else WRONG_SIZE
+        return TIERED_SHARE * count * sum(each) / self._names
 
     def of_path(self, path: VmPath, among: Sequence[DocumentedPlace]) -> float:
         """Of one of the limits, without or with its burst, of VM sizes that are alike."""
@@ -180,7 +181,7 @@ def _chosen(disk: DocumentedPlace, near: Near, shares: _Shares) -> Iterator[Expl
     if _may_be(disk, near, 0) and _may_be(disk, near, 1) and _ratio_fits(disk, near):
         chosen = _of_disk("provisioned", disk, disk.most, share * (1 - COPIED_SHARE))
         yield replace(chosen, free=(_density(disk, 0), _density(disk, 1)))
-    for other, of_other in shares.disks:
+    for other, of_other in shares.limits:
         allowed = all(_least(disk)[i] <= other.most[i] <= disk.most[i] for i in range(2))
         allowed = allowed and other.bytes_per_s <= disk.most_bytes_per_io * other.iops
         if allowed and near.all(_both(*other.most)):
@@ -275,7 +276,7 @@ def _cached(path: VmPath, cache: DocumentedPlace, near: Near, shares: _Shares) -
                     path=cache,
                     caps=caps,
                     same=False,
-                    apart=True,
+                    sharing=Sharing.BEHIND,
                     unit_bytes=disk.unit_bytes,
                     read_us=hit_us,
                     write_us=disk.write_us,

@@ -1,8 +1,8 @@
 """What a disk of given settings does in a run: the physics of :mod:`azbenchlib.model`, of many disks at once.
 
 A closed loop of N I/Os does N ÷ latency per second (Little's law) until a cap holds it. An I/O counts as
-ceil(size ÷ unit) against the IOPS; reads and writes share a cap as r/R + w/W ≤ 1, which is what
-:class:`azbenchlib.model.io_path.Leg` assumes, or have one each. `tests/probing` compares both.
+ceil(size ÷ unit) against the IOPS; reads and writes share caps in one of the ways of :class:`.Sharing`, of
+which the first is what :class:`azbenchlib.model.io_path.Leg` assumes. `tests/probing` compares both.
 """
 
 from __future__ import annotations
@@ -101,6 +101,6 @@ def _held(disks: Hypotheses, reads: Setting, writes: Setting, read_share: Floats
     """What limits of reads and writes let pass of a mix, shape (n, m)."""
     use_reads = read_share / disks.values(reads)[:, None]
     use_writes = (1 - read_share) / disks.values(writes)[:, None]
-    together = 1 / (use_reads + use_writes)
-    each = 1 / np.maximum(use_reads, use_writes)
-    return np.where(disks.apart[:, None], each, together)
+    of_all = 1 / disks.values(reads)[:, None]
+    used = (use_reads + use_writes, np.maximum(use_reads, use_writes), np.maximum(of_all, use_writes))
+    return 1 / np.choose(disks.sharing[:, None], used)

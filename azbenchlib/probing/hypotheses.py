@@ -95,7 +95,21 @@ BELIEFS: tuple[Belief, ...] = (
     _LATENCY_DEVIATION,
 )
 SAME_FOR_BOTH = 0.6  # chance that reads and writes have the same caps, as all of Azure's remote disks do
-APART_CHANCE = 0.25  # chance that reads do not use up what writes may do
+
+
+class Sharing(IntEnum):
+    """What reads and writes of r and w per second may do together, where each alone may do R and W.
+
+    TOGETHER: r/R + w/W ≤ 1. APART: r ≤ R and w ≤ W. BEHIND: r + w ≤ R and w ≤ W < R, as of a disk behind a
+    host cache that answers reads.
+    """
+
+    TOGETHER = 0
+    APART = 1
+    BEHIND = 2
+
+
+SHARING_CHANCES = np.array([0.7, 0.15, 0.15])  # of each; our judgement
 
 
 @dataclass
@@ -110,20 +124,20 @@ class Hypotheses:
         Place in :data:`IO_UNITS`.
     same : ndarray of bool, shape (n,)
         Whether writes have the caps of reads; then their own settings mean nothing.
-    apart : ndarray of bool, shape (n,)
-        Whether reads and writes have their caps each for themselves; else r/R + w/W ≤ 1.
+    sharing : ndarray of int, shape (n,)
+        Place in :class:`Sharing`.
     """
 
     logs: Floats
     unit: Ints
     same: Bools
-    apart: Bools
+    sharing: Ints
 
     def __len__(self) -> int:
         return len(self.unit)
 
     def __getitem__(self, which: Ints | slice) -> Hypotheses:
-        return Hypotheses(self.logs[which], self.unit[which], self.same[which], self.apart[which])
+        return Hypotheses(self.logs[which], self.unit[which], self.same[which], self.sharing[which])
 
     def values(self, setting: Setting) -> Floats:
         """A setting of each, shape (n,); of writes those of reads, where both have the same caps."""
@@ -139,7 +153,7 @@ class Hypotheses:
 
     def copy(self) -> Hypotheses:
         """The same in arrays of its own."""
-        return Hypotheses(self.logs.copy(), self.unit.copy(), self.same.copy(), self.apart.copy())
+        return Hypotheses(self.logs.copy(), self.unit.copy(), self.same.copy(), self.sharing.copy())
 
     def put(self, others: Hypotheses, where: Bools) -> None:
         """Take the others' settings, where it is so."""
@@ -147,7 +161,7 @@ class Hypotheses:
             (self.logs, others.logs),
             (self.unit, others.unit),
             (self.same, others.same),
-            (self.apart, others.apart),
+            (self.sharing, others.sharing),
         ):
             mine[where] = theirs[where]
 
@@ -155,17 +169,41 @@ class Hypotheses:
 def draw(rng: np.random.Generator, n: int) -> Hypotheses:
     """Disks as they are thought to be before any run."""
     logs = np.stack([belief.draw(rng, (n,)) for belief in BELIEFS], axis=1)
-    return Hypotheses(
+    drawn = Hypotheses(
         logs,
         rng.integers(0, len(IO_UNITS), n),
         rng.random(n) < SAME_FOR_BOTH,
-        rng.random(n) < APART_CHANCE,
+        rng.choice(len(Sharing), n, p=SHARING_CHANCES),
     )
+    drawn.sharing[(drawn.sharing == Sharing.BEHIND) & ~_may_be_behind(drawn)] = Sharing.TOGETHER
+    return drawn
+
+
+def _may_be_behind(disks: Hypotheses) -> Bools:
+    """Whether writes have lower caps than reads, shape (n,)."""
+    reads, writes = (
+        (Setting.READ_IOPS, Setting.READ_BYTES_PER_S),
+        (Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S),
+    )
+    return ~disks.same & (disks.logs[:, writes] <= disks.logs[:, reads]).all(axis=1)
+
+
+def sharing_chance(disks: Hypotheses) -> Floats:
+    """How likely the way in which each shares its caps is thought to be before any run, shape (n,).
+
+    Where no disk can be behind a cache, caps are shared instead.
+    """
+    together, _, behind = SHARING_CHANCES
+    may_be = _may_be_behind(disks)
+    chance = np.where(
+        disks.sharing == Sharing.TOGETHER, together + np.where(may_be, 0.0, behind), behind * may_be
+    )
+    return np.where(disks.sharing == Sharing.APART, SHARING_CHANCES[Sharing.APART], chance)
 
 
 def log_prior(found: Hypotheses) -> Floats:
     """Logarithm of how likely each is thought to be before any run, shape (n,); all units are as likely."""
     each = [belief.log_density(found.logs[:, i]) for i, belief in enumerate(BELIEFS)]
     same = np.where(found.same, math.log(SAME_FOR_BOTH), math.log(1 - SAME_FOR_BOTH))
-    apart = np.where(found.apart, math.log(APART_CHANCE), math.log(1 - APART_CHANCE))
-    return np.sum(each, axis=0) + same + apart
+    with np.errstate(divide="ignore"):
+        return np.sum(each, axis=0) + same + np.log(sharing_chance(found))

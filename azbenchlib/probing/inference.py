@@ -19,6 +19,7 @@ from azbenchlib.probing.hypotheses import (
     Hypotheses,
     Ints,
     Setting,
+    Sharing,
     draw,
     log_prior,
 )
@@ -200,8 +201,9 @@ class _Moves:
         proposed, disks = self.disks.copy(), self.disks
         n = len(disks)
         if turned:
-            same, apart, unit = self._rng.random((3, n)) < _TURNED
-            proposed.same, proposed.apart = disks.same ^ same, disks.apart ^ apart
+            same, sharing, unit = self._rng.random((3, n)) < _TURNED
+            proposed.same = disks.same ^ same
+            proposed.sharing = np.where(sharing, self._rng.integers(0, len(Sharing), n), disks.sharing)
             proposed.unit = np.where(unit, self._rng.integers(0, len(IO_UNITS), n), disks.unit)
         ratio = np.zeros(n)
         for i, setting in enumerate(settings):
@@ -241,11 +243,11 @@ class _Moves:
         self._accept(proposed, ratio)
 
     def _doubled(self) -> None:
-        """The other way of sharing caps, with some caps such that runs of half reads do as before."""
+        """Caps together instead of apart, or back, some of them such that runs of half reads do as before."""
         proposed = self.disks.copy()
-        proposed.apart = ~self.disks.apart
+        proposed.sharing = np.array([Sharing.APART, Sharing.TOGETHER, Sharing.BEHIND])[self.disks.sharing]
         chosen = self._rng.random((len(proposed), len(CAP_SETTINGS))) < 0.5
-        halved_or_doubled = np.where(proposed.apart, -LN_2, LN_2)[:, None]
+        halved_or_doubled = np.array([LN_2, -LN_2, 0.0])[proposed.sharing][:, None]
         proposed.logs[:, CAP_SETTINGS] += np.where(chosen, halved_or_doubled, 0.0)
         self._accept(proposed, np.zeros(len(proposed)))
 

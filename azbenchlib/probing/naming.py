@@ -21,7 +21,6 @@ from azbenchlib.model.documented_setups import DocumentedPlace, Places
 from azbenchlib.probing.explanations import WHERE, WRONG_SIZE, Explanation, Near, explanations
 from azbenchlib.probing.forward import counted
 from azbenchlib.probing.hypotheses import (
-    APART_CHANCE,
     BELIEFS,
     IO_UNITS,
     SAME_FOR_BOTH,
@@ -29,6 +28,7 @@ from azbenchlib.probing.hypotheses import (
     Floats,
     Hypotheses,
     Setting,
+    sharing_chance,
 )
 from azbenchlib.probing.likelihood import ProbeEvidence
 from azbenchlib.probing.portrait import DiskFigure, Knowledge, Portrait, binds
@@ -38,6 +38,9 @@ LEAST_TOLD = 0.01  # probability of what is still told
 ALIKE_NATS = math.log(10)  # of how likely the runs are: within that, nothing measured tells two setups apart
 # Emulated disks, and many of Azure's, keep to their limits; others of Azure pass them (`FIRM`, `LOOSE`).
 EXACT, EXACT_SHARE = NormalDist(0.0, 0.004), 0.5
+# Chains stand for what lies between them too, as kernels of this power of their number times their spread do
+# in four dimensions (Silverman, Density Estimation, 1986): else wide ones miss each exact limit.
+BETWEEN_CHAINS = -1 / 8
 SURE_MODEL = 0.999  # that reads and writes share caps, and I/Os are counted, as documents have it
 CAP_ORDER = (Setting.READ_IOPS, Setting.READ_BYTES_PER_S, Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
 ON_HOST = ("temp", "read_write")  # the host's SSD serves both, and of most VM sizes one limit holds both
@@ -140,8 +143,13 @@ def names(
     for one in explanations(places, believed.near, size_bytes):
         rows[_row(one)].append((one, one.share * fits.likelihood(one)))
     weights = sum(weight for some in rows.values() for _, weight in some)
-    cap_runs = {run for one in portrait.figures if one.key in CAP_KEYS for run in one.runs}
-    unexplained = weights if cap_runs & set(portrait.contradictions) else 0.0
+    doubtful = [bool({*portrait[key].runs} & {*portrait.contradictions}) for key in CAP_KEYS]
+    unexplained = sum(
+        weight
+        for some in rows.values()
+        for one, weight in some
+        if any(doubt and math.isfinite(cap) for doubt, cap in zip(doubtful, one.caps, strict=True))
+    )
     total = WHERE["nothing"] + unexplained + weights
     found = [(_named(some, total, portrait, size_bytes), some[0][0]) for some in rows.values()]
     likely = sorted(
@@ -223,6 +231,8 @@ class _Fits:
     def __init__(self, believed: Believed, runtime_s: float | None) -> None:
         self._of, self._runtime_s = believed, runtime_s
         self._middle = np.exp(np.median(np.where(believed.seen, believed.logs, believed.bounds), axis=0))
+        wide = np.diff(np.quantile(believed.logs, (0.16, 0.84), axis=0), axis=0)[0] / 2
+        self._between = wide * len(believed.logs) ** BETWEEN_CHAINS
         self._known: dict[Hashable, Floats] = {}
 
     def likelihood(self, one: Explanation) -> float:
@@ -251,11 +261,10 @@ class _Fits:
             return 1.0
         is_free = all(map(math.isinf, one.caps[2:]))  # then either way of sharing comes to the same
         disks, unit = self._of.disks, IO_UNITS.index(one.unit_bytes)
-        before = np.where(disks.apart, APART_CHANCE, 1 - APART_CHANCE)
-        apart = np.where(is_free | (disks.apart == one.apart), SURE_MODEL, 1 - SURE_MODEL) / before
+        shared = np.where(disks.sharing == one.sharing, SURE_MODEL, 1 - SURE_MODEL) / sharing_chance(disks)
         other = (1 - SURE_MODEL) / (len(IO_UNITS) - 1)
-        sharing: Floats = apart * np.where(disks.unit == unit, SURE_MODEL, other) * len(IO_UNITS)
-        return sharing
+        counts: Floats = np.where(disks.unit == unit, SURE_MODEL, other) * len(IO_UNITS)
+        return counts if is_free else counts * shared
 
     def _latency(self, one: Explanation) -> Floats | float:
         found: Floats | float = 1.0
@@ -302,8 +311,9 @@ class _Fits:
             ((1 - EXACT_SHARE) * (1 - loose), FIRM),
             ((1 - EXACT_SHARE) * loose, LOOSE),
         ):
-            z, above_z = (x - spread.mean) / spread.stdev, (bound - spread.mean) / spread.stdev
-            density += share * np.exp(-0.5 * z * z) / (spread.stdev * math.sqrt(2 * math.pi))
+            stdev = math.hypot(spread.stdev, self._between[i])
+            z, above_z = (x - spread.mean) / stdev, (bound - spread.mean) / spread.stdev
+            density += share * np.exp(-0.5 * z * z) / (stdev * math.sqrt(2 * math.pi))
             above += share * ndtr(-above_z)
         nearest, furthest = FAR_ABOVE
         is_far = (x >= nearest) & (x <= furthest)

@@ -19,6 +19,7 @@ from azbenchlib.probing.hypotheses import (
     Floats,
     Hypotheses,
     Setting,
+    Sharing,
 )
 from azbenchlib.probing.likelihood import ProbeEvidence, rate_variance
 from azbenchlib.probing.runs import Shown
@@ -91,8 +92,8 @@ class Portrait:
         Up to this size, one I/O counts as one with 95 % probability.
     same : float
         Probability that reads and writes have the same caps.
-    apart : float
-        Probability that reads do not use up what writes may do.
+    sharing : mapping of Sharing to float
+        Probability of each way in which reads and writes share their caps.
     deviation : DiskFigure
         How far rates stray from the model, relative.
     buffered : bool
@@ -109,7 +110,7 @@ class Portrait:
     units: dict[float, float]
     largest_single_bytes: float
     same: float
-    apart: float
+    sharing: dict[Sharing, float]
     deviation: DiskFigure
     contradictions: tuple[str, ...]
     run_error: float = 0.0
@@ -154,7 +155,7 @@ def portrait(disks: Hypotheses, evidence: ProbeEvidence, next_run: Worth | None 
         units=units,
         largest_single_bytes=_largest_single(units),
         same=float(disks.same.mean()),
-        apart=float(disks.apart.mean()),
+        sharing={way: float(np.mean(disks.sharing == way)) for way in Sharing},
         deviation=_known("deviation", np.exp(disks.logs[:, Setting.DEVIATION]), (), np.inf),
         contradictions=tuple(against),
         run_error=float(np.median(evidence.own_error)),
@@ -180,7 +181,10 @@ def binds(disks: Hypotheses, evidence: ProbeEvidence, found: Predicted, setting:
     higher = disks.copy()
     of_reads = Setting(setting - 1) if setting.name.startswith("WRITE") else setting
     higher.logs[:, setting] += HIGHER
-    higher.logs[disks.same, of_reads] = disks.logs[disks.same, of_reads] + HIGHER
+    # a cap of writes right below that of all I/Os is one with it
+    level = (disks.sharing == Sharing.BEHIND) & (disks.logs[:, setting] > disks.logs[:, of_reads] - HIGHER)
+    both = disks.same | level
+    higher.logs[both, of_reads] = disks.logs[both, of_reads] + HIGHER
     raised: Bools = evidence.predict(higher).iops > found.iops * (1 + HIGHER / 4)
     return raised
 

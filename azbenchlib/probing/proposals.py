@@ -13,7 +13,16 @@ import numpy as np
 
 from azbenchlib.core.units import US_PER_S
 from azbenchlib.probing.forward import Loads, counted, median_us
-from azbenchlib.probing.hypotheses import BELIEFS, SMALLEST_BYTES, Bools, Floats, Hypotheses, Ints, Setting
+from azbenchlib.probing.hypotheses import (
+    BELIEFS,
+    SMALLEST_BYTES,
+    Bools,
+    Floats,
+    Hypotheses,
+    Ints,
+    Setting,
+    Sharing,
+)
 from azbenchlib.probing.likelihood import ProbeEvidence
 
 WRITE_CAPS = (Setting.WRITE_IOPS, Setting.WRITE_BYTES_PER_S)
@@ -151,6 +160,7 @@ def _of_mix(disks: Hypotheses, setting: Setting, told: _Telling, rate: Floats, g
     own = share / (1 / rate - (1 - share) / other)
     same = disks.same[:, None]
     shared = np.where(same | (share == 1.0) | np.isnan(own), rate, own)
-    apart = disks.apart[:, None] & (share > 0) & (share < 1)
-    found = np.where(apart, rate * share, shared)
+    sharing, mixed = disks.sharing[:, None], (share > 0) & (share < 1)
+    apart = mixed & ((sharing == Sharing.APART) | (sharing == Sharing.BEHIND) & _of_writes(setting))
+    found = np.where(apart, rate * share, np.where(mixed & (sharing == Sharing.BEHIND), rate, shared))
     return np.log(np.where((share == 0) & ~same, np.nan, found))

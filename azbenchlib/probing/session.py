@@ -11,10 +11,10 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import S_PER_MIN
 from azbenchlib.probing.choice import Worth, worths
 from azbenchlib.probing.forward import Loads, predict
-from azbenchlib.probing.hypotheses import Hypotheses
+from azbenchlib.probing.hypotheses import Hypotheses, Setting
 from azbenchlib.probing.inference import CHAINS, SWEEPS, Sampler
 from azbenchlib.probing.likelihood import UNHELD_BELOW, ProbeEvidence
-from azbenchlib.probing.portrait import HARDLY, Portrait, portrait
+from azbenchlib.probing.portrait import HARDLY, Portrait, binds, portrait
 from azbenchlib.probing.runs import PACES, ProbeRun, Shown, candidates
 
 MOST_PROBE_RUNS = 12
@@ -22,6 +22,8 @@ MOST_MINUTES = 12.0
 ENOUGH_NATS = 0.12  # a run that is expected to tell less is not worth its time, where something is open
 NOTHING_NATS = 0.04  # ... and nothing that is left tells anything
 PACE = 0.5  # of the least that the caps may be; below that, no I/O waits for them
+HALF = 0.5  # of the chains, which say that a cap holds a run
+SURELY_HELD = 1.5  # times the cap: what a queue would do that surely waits for it
 PACED_WHERE = 0.2  # probability that caps hold a queue depth of 1, from which on paced runs are thought of
 
 
@@ -50,6 +52,9 @@ class Probe:
     worth: list[Worth] = field(default_factory=list, init=False)  # of the runs that were made
     _sampler: Sampler = field(init=False)
     _best: Worth | None = field(default=None, init=False)  # of what is known after the last run
+    _writes: list[ProbeRun] = field(
+        default_factory=list, init=False
+    )  # by which writes alone reach their caps
 
     def __post_init__(self) -> None:
         self._sampler = Sampler(self.seed, self.chains, self.sweeps)
@@ -70,10 +75,10 @@ class Probe:
         self.shown.append(shown)
         evidence = ProbeEvidence(self.shown)
         self._sampler.learn(evidence)
-        self._best = self._found_best()
+        self._best, self._writes = self._found_best(), self._unseen_writes(evidence)
         if self.next() is None:  # before it ends, what is known must be found again from the beginning
             self._sampler.doubt(evidence)
-            self._best = self._found_best()
+            self._best, self._writes = self._found_best(), self._unseen_writes(evidence)
 
     def _found_best(self) -> Worth | None:
         """The run that tells most per second of those that were not made; None: none tells anything."""
@@ -100,14 +105,33 @@ class Probe:
             for load, rate, wanted in zip(first, most, held, strict=True)
         }
 
+    def _unseen_writes(self, evidence: ProbeEvidence) -> list[ProbeRun]:
+        """Runs by which writes alone reach caps of theirs that only mixes showed, or reads.
+
+        Behind a host cache, mixes show a cap of writes only where it is below half of that of all I/Os, so
+        that one cap for both would explain them as well.
+        """
+        wanted, disks = [], self._sampler.disks
+        alone = np.flatnonzero(evidence.loads.read_share == 0.0)
+        sizes = {run.bs_bytes for run in self.runs}
+        for cap, size in ((Setting.WRITE_IOPS, min(sizes)), (Setting.WRITE_BYTES_PER_S, max(sizes))):
+            held = binds(disks, evidence, evidence.predict(disks), cap)
+            if held.any(axis=1).mean() > HALF and not (held[:, alone].mean(axis=0) > HALF).any():
+                some = [run for run in self.runs if run.load == (0.0, size) and not run.rate_iops]
+                found = predict(disks, Loads.of(some))
+                reach = (found.unheld > SURELY_HELD * found.cap).mean(axis=0) > HALF
+                wanted += [run for run, reaches in zip(some, reach, strict=True) if reaches][:1]
+        return wanted
+
     def next(self) -> Worth | None:
         """The next run; None where all is known, nothing tells more, or time or runs are spent."""
-        found = self._best if self.shown else self._found_best()
-        if found is None or len(self.shown) >= self.most_runs:
-            return None
-        if self.spent_s + found.run.costs_s > self.most_s:
-            return None
-        if found.nats < ENOUGH_NATS and self.shown and not self.portrait().open_figures:
+        found, left = self._best if self.shown else self._found_best(), self.most_runs - len(self.shown)
+        hardly = found is None or (
+            found.nats < ENOUGH_NATS and bool(self.shown) and not self.portrait().open_figures
+        )
+        if self._writes and (hardly or left <= len(self._writes)):
+            (found,), hardly = worths(self._sampler.disks, self._writes[:1]), False
+        if found is None or hardly or left <= 0 or self.spent_s + found.run.costs_s > self.most_s:
             return None
         return found
 

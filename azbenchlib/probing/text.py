@@ -20,6 +20,7 @@ from azbenchlib.probing.cache import CacheFound, CacheSeen
 from azbenchlib.probing.choice import Worth
 from azbenchlib.probing.drain import SMALLEST_BURST, Drain, DrainedCap, Interval
 from azbenchlib.probing.explanations import Explanation
+from azbenchlib.probing.hypotheses import Sharing
 from azbenchlib.probing.naming import ON_HOST, Named
 from azbenchlib.probing.portrait import DEPTH_KEY, HARDLY, SURE, DiskFigure, Knowledge, Portrait
 from azbenchlib.probing.rounds import TOTAL_DEPTH, Rounds
@@ -30,6 +31,7 @@ WAYS = {"read": "Reads", "write": "Writes"}
 _TITLES = {  # of documented setups, by kind
     "disk": "{disks} ({caps})",
     "burst": "{disks} {burst} ({caps})",
+    "on_demand_burst": "{disks} {burst} on demand ({caps})",
     "provisioned": "{disks}, provisioned so",
     "vm": "the uncached limits of {sizes} ({caps})",
     "vm_burst": "the uncached limits of {sizes} {burst} ({caps})",
@@ -127,10 +129,15 @@ def _runs(names: Sequence[str]) -> str:
 
 
 def _sharing(portrait: Portrait) -> str:
-    if portrait.apart >= SURE:
+    apart, behind = portrait.sharing[Sharing.APART], portrait.sharing[Sharing.BEHIND]
+    if behind >= SURE:
+        return "Reads and writes together keep to the caps of reads, and writes to lower ones of their own."
+    if apart >= SURE:
         own = "Reads and writes have caps each for themselves"
         return f"{own}, of the same height." if portrait.same >= SURE else f"{own}."
-    if portrait.apart <= HARDLY:
+    if apart + behind >= SURE:
+        return "Writes have caps of their own, which as many reads do not use up."
+    if apart + behind <= HARDLY:
         if portrait.same >= SURE:
             return "Reads and writes share one cap of IOPS and one cap of MB/s."
         if portrait.same <= HARDLY:

@@ -10,6 +10,7 @@ from typing import Any
 from azbenchlib.probing.cache import Staircase
 from azbenchlib.probing.curves import response, roof
 from azbenchlib.probing.drain import Drain, DrainShown, bucket_over_time
+from azbenchlib.probing.hypotheses import Sharing
 from azbenchlib.probing.naming import Named
 from azbenchlib.probing.portrait import DiskFigure, Portrait
 from azbenchlib.probing.rounds import Rounds
@@ -30,7 +31,8 @@ def document(
         ],
         "counts_as_one_up_to_bytes": _finite(portrait.largest_single_bytes),
         "same_caps_probability": portrait.same,
-        "separate_caps_probability": portrait.apart,
+        "separate_caps_probability": portrait.sharing[Sharing.APART],
+        "caps_behind_those_of_reads_probability": portrait.sharing[Sharing.BEHIND],
         "deviation": portrait.deviation.value,
         "run_error": portrait.run_error,
         "steady": portrait.steady,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from azbenchlib.model.documented_limits import DocumentedLimits
+from azbenchlib.model.documented_setups import DocumentedPlace
 from azbenchlib.verdict.likelihoods import bound, holds, loose_share
 
-# How likely each is before any run; our judgement. What is not documented keeps its share.
-_SHARES = {"disk": 0.6, "burst": 0.6, "provisioned": 0.15, "vm": 0.15}
-LEAST_WEIGHT = 1e-6  # lest a figure that rules something out does so for ever
+# How likely each is before any run; our judgement.
+_SHARES = {"disk": 0.6, "burst": 0.6, "vm": 0.15}
 
 
 @dataclass(frozen=True)
@@ -21,20 +19,17 @@ class Reached:
     low: float
 
 
-def caps_weight(limits: DocumentedLimits, iops: Reached, rate: Reached, runtime_s: float | None) -> float:
+def caps_weight(limits: DocumentedPlace, iops: Reached, rate: Reached, runtime_s: float | None) -> float:
     """How likely two plateaus are if these are the limits, with the share of their kind.
 
     Parameters
     ----------
-    limits : DocumentedLimits
+    limits : DocumentedPlace
     iops, rate : Reached
         Of IOPS and of bytes per second.
     runtime_s : float, optional
         Of the runs: short ones show more than documented.
     """
-    if limits.kind == "provisioned":
-        fits = _chosen(iops, limits.least_iops, limits.iops)
-        return _SHARES[limits.kind] * fits * _chosen(rate, limits.least_bytes_per_s, limits.bytes_per_s)
     loose = loose_share(limits.soft, runtime_s)
     fits = _held(iops, limits.iops, "iops", loose)
     return _SHARES[limits.kind] * fits * _held(rate, limits.bytes_per_s, "bytes_per_s", loose)
@@ -45,12 +40,3 @@ def _held(reached: Reached, limit: float, quantity: str, loose: float) -> float:
     if reached.value:
         return bound(reached.value / limit, loose, quantity)
     return holds(reached.low / limit, loose, quantity)
-
-
-def _chosen(reached: Reached, least: float | None, most: float) -> float:
-    """The same, if the limit may be any in a range."""
-    least = least or 1.0
-    if reached.value:
-        inside = least * 0.98 <= reached.value <= most * 1.05
-        return 1 / math.log(most / least) if inside else LEAST_WEIGHT
-    return float(reached.low <= most)

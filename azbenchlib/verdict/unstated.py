@@ -11,14 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from azbenchlib.analysis.flow import Flow, occupancy, rates
 from azbenchlib.analysis.observation import Observation
 from azbenchlib.azure import disk_kinds
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.core.units import format_count, format_mbps
-from azbenchlib.model.documented_limits import DocumentedLimits, documented, documented_tiers
+from azbenchlib.model.documented_setups import DocumentedPlace, documented_places
 from azbenchlib.model.labels import Label
 from azbenchlib.verdict import evidence
 from azbenchlib.verdict.judgement import Judgement
@@ -52,14 +51,14 @@ class LikelySetup:
     `apart` is how far the plateaus are from the documented figures at most, relative.
     """
 
-    limits: tuple[DocumentedLimits, ...]
+    limits: tuple[DocumentedPlace, ...]
     iops: Plateau | None
     bytes_per_s: Plateau | None
     apart: float
 
     def words(self) -> str:
         """Such as: a P30: 5,000 IOPS and 200 MB/s, within 2 %."""
-        by_caps: dict[tuple[str, str], list[DocumentedLimits]] = {}
+        by_caps: dict[tuple[str, str], list[DocumentedPlace]] = {}
         for one in self.limits:
             by_caps.setdefault((self._caps(one), one.kind), []).append(one)
         kinds = "; or ".join(f"{_a(_names(some))}: {caps}" for (caps, _), some in by_caps.items())
@@ -71,7 +70,7 @@ class LikelySetup:
         pairs = ((got.iops, self.iops), (got.bytes_per_s, self.bytes_per_s))
         return any(value and plateau and _same(value, plateau.value) for value, plateau in pairs)
 
-    def _caps(self, one: DocumentedLimits) -> str:
+    def _caps(self, one: DocumentedPlace) -> str:
         parts = [f"{format_count(one.iops)} IOPS"] if self.iops else []
         parts += [f"{format_mbps(one.bytes_per_s)} MB/s"] if self.bytes_per_s else []
         return " and ".join(parts)
@@ -116,18 +115,13 @@ def likely_setup(flows: Iterable[Flow], as_of: str) -> LikelySetup | None:
     """
     seen = [flow.observation for flow in flows if _shows_a_disk(flow.observation)]
     found: list[tuple[float, LikelySetup]] = []
+    every = documented_places(as_of).plain
     for iops, moved in _readings(seen):
-        found += _fitting(_documents(as_of, with_vms=bool(iops and moved)), iops, moved, seen)
+        some = [one for one in every if one.kind != "vm" or (iops and moved)]
+        found += _fitting(some, iops, moved, seen)
     if not found:
         return None
     return max(found, key=lambda entry: entry[0])[1]
-
-
-@lru_cache(maxsize=4)
-def _documents(as_of: str, with_vms: bool) -> tuple[DocumentedLimits, ...]:
-    """What has limits of its own on a day: any figures may be those of a provisioned disk."""
-    some = documented(as_of) if with_vms else documented_tiers(as_of)
-    return tuple(one for one in some if one.kind != "provisioned")
 
 
 def _shows_a_disk(seen: Observation) -> bool:
@@ -173,7 +167,7 @@ def _sizes(seen: Sequence[Observation], iops: Plateau, moved: Plateau) -> bool:
 
 
 def _fitting(
-    some: Sequence[DocumentedLimits], iops: Plateau | None, moved: Plateau | None, seen: Sequence[Observation]
+    some: Sequence[DocumentedPlace], iops: Plateau | None, moved: Plateau | None, seen: Sequence[Observation]
 ) -> Iterator[tuple[float, LikelySetup]]:
     """Those whose figures are near, with their weight."""
     reached = (
@@ -211,14 +205,15 @@ def _same(value: float, most: float) -> bool:
     return value >= (1 - _SHARED) * most
 
 
-def _names(some: Sequence[DocumentedLimits]) -> str:
+def _names(some: Sequence[DocumentedPlace]) -> str:
     """Disks that have the same limits, by kind: P40 or P50, P1 to P20; or the first VM size of several."""
+    every = [name for one in some for name in one.names]
     if some[0].kind == "vm":
-        also = sum(one.also + 1 for one in some) - 1
-        return f"VM of the size {some[0].name}" + (f" (or one of {also} more)" if also else "")
+        also = len(every) - 1
+        return f"VM of the size {every[0]}" + (f" (or one of {also} more)" if also else "")
     by_kind: dict[str, list[str]] = {}
-    for one in sorted(some, key=lambda one: disk_kinds.tier_number(one.name)):
-        by_kind.setdefault(one.name[:1], []).append(one.name)
+    for name in sorted(every, key=disk_kinds.tier_number):
+        by_kind.setdefault(name[:1], []).append(name)
     parts = [
         f"{names[0]} to {names[-1]}" if len(names) > _MOST_NAMES else " or ".join(names)
         for names in by_kind.values()

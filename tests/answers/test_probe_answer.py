@@ -79,6 +79,13 @@ def test_the_lead_says_what_nothing_measured_tells_apart(tmp_path: Path) -> None
     assert bare("or from 2 × P15, or from 2 more below") in bare(said)
 
 
+def test_the_lead_says_at_once_what_reads_and_writes_both_reach(tmp_path: Path) -> None:
+    reads = [one for one in record()["figures"] if one["key"] in ("read_iops", "read_bytes_per_s")]
+    writes = [one | {"key": one["key"].replace("read", "write")} for one in reads]
+    said = answer(tmp_path, figures=[*reads, *writes]).to_text(200)
+    assert bare("Reads and writes reach 5,012 IOPS") in bare(said)
+
+
 def test_each_figure_has_its_interval_and_the_day(tmp_path: Path) -> None:
     known = answer(tmp_path).figures.drop_duplicates("name").set_index("name")
     of_cap = [known.loc[f"Reads, MB/s cap: {what}", "value"] for what in ("Value", "low", "high")]

@@ -18,7 +18,7 @@ from azbenchlib.core.errors import InputError
 from azbenchlib.core.units import GIB, MB
 from azbenchlib.dataset import manifest
 from azbenchlib.model.descriptions import from_rows
-from azbenchlib.model.fill_from_catalogue import resolve, statements, vm_of
+from azbenchlib.model.fill_from_catalogue import known_parts, resolve, statements, vm_of
 from azbenchlib.model.from_azure import from_az
 from azbenchlib.model.notation import parse_disk, parse_disks
 from azbenchlib.model.setup import VM, BurstKind, Cap, Disk, Setup
@@ -237,6 +237,16 @@ def test_limits_are_those_of_the_day() -> None:
     assert early.uncached.burst_iops is None and late.uncached.burst_iops == 16000
     (p4,) = resolve(Setup(disks=parse_disks(["P4"])), "2019-06-01").disks
     assert p4.cap == Cap(iops=120, bytes_per_s=25 * MB)
+
+
+def test_local_nvme_is_refused_where_a_size_has_none() -> None:
+    """The other disks of such a setup keep their limits."""
+    disks = (Disk(name="scratch", role="nvme"), Disk(name="data", tier="P30", caching="ReadOnly"))
+    setup = Setup(VM(size="Standard_E8ds_v4"), disks)
+    with pytest.raises(InputError, match=r"no local NVMe on 2026-08-17 .*; it has a temp disk: temp"):
+        resolve(setup, "2026-08-17")
+    known, lacking = known_parts(setup, "2026-08-17")
+    assert known.vm.cached.iops == 77_000 and any("no local NVMe" in what for what in lacking)
 
 
 def test_writes_to_nvme_are_not_limited_by_what_is_documented_of_reads() -> None:

@@ -13,12 +13,12 @@ from azbenchlib.model.limits import deliver
 from azbenchlib.model.setup import VM, Cap, Disk, Setup
 from azbenchlib.probing.forward import Loads, predict
 from azbenchlib.probing.hypotheses import (
-    APART_CHANCE,
     BELIEFS,
     IO_UNITS,
     SAME_FOR_BOTH,
     Hypotheses,
     Setting,
+    Sharing,
     draw,
     log_prior,
 )
@@ -32,7 +32,12 @@ from azbenchlib.probing.simulate import SimulatedDisk
 PREMIUM_UNIT = 256 * KIB
 
 
-def disk(unit_bytes: float = math.inf, same: bool = True, apart: bool = False, **values: float) -> Hypotheses:
+def disk(
+    unit_bytes: float = math.inf,
+    same: bool = True,
+    sharing: Sharing = Sharing.TOGETHER,
+    **values: float,
+) -> Hypotheses:
     """One disk: 5,000 IOPS, 200 MB/s, 2 ms, unless said otherwise."""
     found = draw(np.random.default_rng(1), 1)
     known = {
@@ -51,7 +56,7 @@ def disk(unit_bytes: float = math.inf, same: bool = True, apart: bool = False, *
     }
     for name, value in (known | values).items():
         found.logs[0, Setting[name.upper()]] = math.log(value)
-    found.unit[:], found.same[:], found.apart[:] = IO_UNITS.index(unit_bytes), same, apart
+    found.unit[:], found.same[:], found.sharing[:] = IO_UNITS.index(unit_bytes), same, sharing
     return found
 
 
@@ -75,8 +80,13 @@ def test_mixes_share_caps_or_have_them_apart() -> None:
     run = ProbeRun(read_share=0.5, bs_bytes=4 * KIB, depth=256)
     own = {"same": False, "read_iops": 6_000.0, "write_iops": 2_000.0}
     assert rate(disk(**own), run) == pytest.approx(3_000)  # 1 / (0.5/6000 + 0.5/2000)
-    assert rate(disk(apart=True, **own), run) == pytest.approx(4_000)  # writes end at 2,000, reads keep pace
-    assert rate(disk(apart=True), run) == pytest.approx(10_000)
+    apart, behind = Sharing.APART, Sharing.BEHIND
+    # writes end at 2,000, reads keep pace
+    assert rate(disk(sharing=apart, **own), run) == pytest.approx(4_000)
+    assert rate(disk(sharing=apart), run) == pytest.approx(10_000)
+    assert rate(disk(sharing=behind, **own), run) == pytest.approx(4_000)
+    own["write_iops"] = 5_000.0  # now all of them end at 6,000
+    assert rate(disk(sharing=behind, **own), run) == pytest.approx(6_000)
 
 
 @given(
@@ -211,7 +221,9 @@ def test_moves_alone_do_not_change_what_is_thought_before_any_run(seed: int) -> 
         moves.sweep()
     found = moves.disks
     assert found.same.mean() == pytest.approx(SAME_FOR_BOTH, abs=0.03)
-    assert found.apart.mean() == pytest.approx(APART_CHANCE, abs=0.03)
+    for way in Sharing:
+        before = (draw(rng, 20_000).sharing == way).mean()
+        assert (found.sharing == way).mean() == pytest.approx(before, abs=0.03)
     assert np.bincount(found.unit, minlength=len(IO_UNITS)) / 4_000 == pytest.approx(
         1 / len(IO_UNITS), abs=0.03
     )

@@ -14,6 +14,7 @@ from azbenchlib.core.units import KIB, MB
 from azbenchlib.dataset.probed import ProbeRecord
 from azbenchlib.model.documented_setups import documented_places
 from azbenchlib.model.setup import Cap
+from azbenchlib.probing.hypotheses import Sharing
 from azbenchlib.probing.likelihood import ProbeEvidence
 from azbenchlib.probing.naming import Believed, names
 from azbenchlib.probing.portrait import Knowledge, portrait
@@ -131,7 +132,7 @@ def test_where_writes_alone_wait_their_median_may_be_far_above_the_mean() -> Non
     """Reads that a cache answers in 51 µs leave all waiting to the writes: 5.5 ms where the mean is 2.8."""
     run = ProbeRun(read_share=0.5, bs_bytes=68 * KIB, depth=16)
     cached = disk(
-        *(math.inf, False, True),
+        *(math.inf, False, Sharing.BEHIND),
         **{
             "read_iops": 36_000.0,
             "read_bytes_per_s": 500.0 * MB,
@@ -143,6 +144,29 @@ def test_where_writes_alone_wait_their_median_may_be_far_above_the_mean() -> Non
     told = float(ProbeEvidence([shown]).log_likelihoods(cached)[0, 0])
     mean = replace(shown, write_p50_us=2_800.0)
     assert told == pytest.approx(float(ProbeEvidence([mean]).log_likelihoods(cached)[0, 0]), abs=0.1)
+
+
+def test_writes_behind_a_cache_are_seen_alone_before_a_probe_ends() -> None:
+    """Reads reach 18,000 IOPS, writes 12,000 behind the same limit: mixes show the limit of both alone."""
+    mixes = [ProbeRun(read_share=0.5, bs_bytes=size, depth=256) for size in (4 * KIB, 1028 * KIB)]
+    reads = [replace(run, read_share=1.0) for run in mixes]
+    caps = {"read_iops": 18_000.0, "write_iops": 12_000.0, "write_bytes_per_s": 150.0 * MB}
+    answers = SimulatedDisk(disk(same=False, sharing=Sharing.BEHIND, **caps), seed=1)
+    session = Probe(chains=100, sweeps=2, most_runs=7)
+    for run in (*mixes, *reads):
+        session.tell(answers.measure(run))
+    while chosen := session.next():
+        session.tell(answers.measure(chosen.run))
+    found = session.portrait()
+    assert found.sharing[Sharing.BEHIND] > 0.9
+    assert found["write_iops"].value == pytest.approx(12_000, rel=0.02)
+
+
+def test_a_cap_of_writes_right_below_that_of_all_ios_is_seen_with_it() -> None:
+    run = ProbeRun(read_share=0.0, bs_bytes=4 * KIB, depth=256)
+    disks = disk(same=False, sharing=Sharing.BEHIND, write_iops=4_995.0)[np.zeros(50, dtype=int)]
+    found = portrait(disks, ProbeEvidence([Shown(run=run, iops=4_995.0)]))
+    assert found["write_iops"].state is Knowledge.KNOWN
 
 
 def test_the_page_cache_is_not_taken_for_a_disk(small_unit: Probe) -> None:
