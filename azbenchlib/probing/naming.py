@@ -233,10 +233,18 @@ class _Fits:
         self._middle = np.exp(np.median(np.where(believed.seen, believed.logs, believed.bounds), axis=0))
         wide = np.diff(np.quantile(believed.logs, (0.16, 0.84), axis=0), axis=0)[0] / 2
         self._between = wide * len(believed.logs) ** BETWEEN_CHAINS
+        self._chances = sharing_chance(believed.disks)
         self._known: dict[Hashable, Floats] = {}
+        self._likelihoods: dict[Hashable, float] = {}
 
     def likelihood(self, one: Explanation) -> float:
-        """Relative to that of a disk of which nothing is thought."""
+        """Relative to that of a disk of which nothing is thought. Many setups differ in their names alone."""
+        key = (one.caps, one.same, one.sharing, one.soft, one.free, one.unit_bytes, one.read_us, one.write_us)
+        if key not in self._likelihoods:
+            self._likelihoods[key] = self._likelihood(one)
+        return self._likelihoods[key]
+
+    def _likelihood(self, one: Explanation) -> float:
         of = self._of
         caps = [self._cap(i, one.caps[i], one.soft, one.free[i % 2]) for i in range(4)]
         ratios = caps[0] * caps[1]
@@ -261,7 +269,7 @@ class _Fits:
             return 1.0
         is_free = all(map(math.isinf, one.caps[2:]))  # then either way of sharing comes to the same
         disks, unit = self._of.disks, IO_UNITS.index(one.unit_bytes)
-        shared = np.where(disks.sharing == one.sharing, SURE_MODEL, 1 - SURE_MODEL) / sharing_chance(disks)
+        shared = np.where(disks.sharing == one.sharing, SURE_MODEL, 1 - SURE_MODEL) / self._chances
         other = (1 - SURE_MODEL) / (len(IO_UNITS) - 1)
         counts: Floats = np.where(disks.unit == unit, SURE_MODEL, other) * len(IO_UNITS)
         return counts if is_free else counts * shared
