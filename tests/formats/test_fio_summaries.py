@@ -156,6 +156,14 @@ def test_json_of_yabs_is_exact() -> None:
     assert codes(tables) == {"script_summary"}
 
 
+@pytest.mark.parametrize("field", ['"iops_r": 101354', '"speed_w": 406487'])
+def test_json_of_yabs_with_a_number_that_no_column_holds_has_no_figures(field: str) -> None:
+    text = fixture("yabs.json")
+    assert text.count(field) == 1
+    tables = read(text.replace(field, f"{field.split(':')[0]}: 1{400 * '0'}"))
+    assert tables["results"].empty and codes(tables) == {"no_figures"}
+
+
 def test_bench_sh_is_told_what_to_use_instead() -> None:
     tables = read("----\n I/O Speed(1st run) : 652 MB/s\n I/O Speed(average) : 652.0 MB/s\n----\n")
     assert tables["runs"].empty

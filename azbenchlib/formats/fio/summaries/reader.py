@@ -90,7 +90,7 @@ def _found_json(text: str) -> Iterator[tuple[str, str, list[SummaryJob]]]:
         return
     try:
         jobs = list(yabs.find_json(json.loads(text)))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return
     if jobs:
         yield "yabs.sh", _SCRIPTS[-1][-1], jobs

@@ -79,7 +79,7 @@ def find_json(document: Mapping[str, Any]) -> Iterator[SummaryJob]:
         results = {
             ddir: {
                 "iops": float(entry[f"iops_{letter}"]),
-                "bw_bytes_per_s": entry[f"speed_{letter}"] * units.KIB,
+                "bw_bytes_per_s": float(entry[f"speed_{letter}"]) * units.KIB,
             }
             for ddir, letter in (("read", "r"), ("write", "w"))
         }
