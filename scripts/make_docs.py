@@ -15,6 +15,7 @@ import typer.cli
 import typer.main
 from pydantic import BaseModel
 
+from azbenchlib import plots
 from azbenchlib.campaign.files import disk_spec, measurement_file, spec
 from azbenchlib.campaign.workloads import fio_options
 from azbenchlib.cli import app
@@ -24,6 +25,7 @@ from azbenchlib.core.findings import Code
 from azbenchlib.formats.fio.job_lines import ALIASES
 from azbenchlib.formats.registry import FORMATS
 from azbenchlib.formats.unwrap import archives, examples, layer, prefixes, strings, transcripts
+from azbenchlib.lessons.course import open_lesson
 
 USE = """\
 `azbench plan FILE` prints its runs, how long they take, how much they write, which limit is expected to bind
@@ -347,6 +349,9 @@ def command_line() -> str:
     return text.replace("# `azbench`", "# The command line", 1).rstrip() + "\n"
 
 
+PICTURES = ("queue", "throttle", "nested", "burst", "tails")  # of lessons, on the page of explanations
+
+
 def pages() -> dict[Path, str]:
     """Each page and what it should say."""
     return {
@@ -355,7 +360,13 @@ def pages() -> dict[Path, str]:
         DOCS / "findings.md": findings(),
         DOCS / "measurement-file.md": measurement(),
         DOCS / "cli.md": command_line(),
+        **{DOCS / f"{name}.svg": mechanism(name) for name in PICTURES},
     }
+
+
+def mechanism(lesson: str) -> str:
+    """Return the picture of a lesson's mechanism as a file."""
+    return plots.standalone(open_lesson(lesson).mechanism().draw(plots.WIDE))
 
 
 if __name__ == "__main__":

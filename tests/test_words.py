@@ -19,8 +19,9 @@ CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
 def avoided() -> list[str]:
-    """The last column of the glossary."""
-    rows = [line.strip("|").split("|") for line in GLOSSARY.read_text().splitlines() if line.startswith("| ")]
+    """The last column of the glossary's first table."""
+    table = GLOSSARY.read_text().partition("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("| ")]
     return [word.strip() for row in rows[1:] for word in row[3].split(",") if word.strip()]
 
 

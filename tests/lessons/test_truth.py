@@ -23,6 +23,7 @@ from azbenchlib.lessons.exercises.burst import bucket_of
 from azbenchlib.lessons.exercises.cases import _small, case_book
 from azbenchlib.lessons.exercises.nested import striped
 from azbenchlib.lessons.exercises.repeats import judged
+from azbenchlib.lessons.exercises.throttle import TICK_MS
 from azbenchlib.lessons.experiments import caches, cases, flush, queue, repeats, tails, throttle
 from azbenchlib.lessons.shipped import COURSE, LessonEntry
 from azbenchlib.model import VM, Cap, Disk, Load, Setup, deliver
@@ -363,3 +364,50 @@ def test_rates_and_means_are_the_same_with_and_without_ticks(depth: int) -> None
         assert "Rates and means are the same with either" in prose(
             name
         ) or "throttle is that of lesson 2" in prose(name)
+
+
+def test_numbers_of_how_disks_behave() -> None:
+    text = " ".join((DOCS / "explanation.md").read_text().partition("## How limits combine")[0].split())
+    limit, latency_s = 5_000, queue._latency_us(5_000) / US_PER_S
+    assert (
+        f"4 reads outstanding that take {latency_s * 1_000:.1f} ms each are {4 / latency_s:,.0f} per second"
+        in text
+    )
+    assert f"is reached with {limit * latency_s:.0f} outstanding" in text
+    assert f"16 take {16 / limit * 1_000:.1f} ms each" in text
+    assert (
+        f"a limit of {throttle._LIMIT:,} IOPS is {throttle._LIMIT * TICK_MS / 1_000:.0f} I/Os a tick" in text
+    )
+    bucket = bucket_of("P10")
+    assert (
+        f"({bucket.burst:,.0f} − {bucket.base:,.0f}) × {BURST_S:,.0f} = {bucket.capacity / 1e6:.1f} million"
+        in text
+    )
+    assert f"they end after {bucket.time_to_empty(2_000) / 60:.0f} minutes" in text
+    assert f"they are back after {bucket.capacity / bucket.base / 3_600:.0f} hours" in text
+    assert f"a read takes {(0.09 + 2.2) / 2:.3f} ms" in text and f"is {2_000 / (0.09 + 2.2):.0f} IOPS" in text
+    assert f"the {1_000 / 0.09 // 1_000 * 1_000:,.0f} of the cache alone" in text
+    fast, slow = (quantile_us(tails._table(key), False, 99.0) / 1_000 for key in ("fast", "slow"))
+    assert f"a p99 of {fast:.1f} ms and once from one with {slow:.0f} ms" in text
+    assert f"has a p99 of {tails._mixed_us(0.1, 99.0) / 1_000:.0f} ms" in text
+    assert f"The mean of the two p99, {(fast + slow) / 2:.0f} ms" in text
+
+
+def test_examples_of_the_glossary_are_right() -> None:
+    text = (DOCS / "glossary.md").read_text()
+    assert f"5,000 IOPS of 8 KiB are {5_000 * 8 * KIB / MB:.0f} MB/s" in text
+    assert f"5,000 IOPS × 2.2 ms = {5_000 * 0.0022:.0f}" in text
+    assert f"a P10 holds {bucket_of('P10').capacity / 1e6:.1f} million I/Os" in text
+    (p30,) = striped("D8s_v3", "P30", 1).disks
+    assert f"4 × P30 are {4 * (p30.cap.iops or 0):,.0f} IOPS" in text
+    assert f"P30: {p30.on_demand_cap.iops or 0:,.0f} IOPS" in text
+    assert f"2,000 IOPS × 4 ms = {2_000 * 0.004:.0f}" in text
+
+
+def test_the_glossary_has_the_words_of_the_course_with_the_same_meaning() -> None:
+    cells = nbformat.read(execute.find_notebook("lessons/00_course"), as_version=4).cells
+    words = next(cell.source for cell in cells if "| Word | Meaning | Lesson |" in cell.source)
+    rows = [line.strip("|").split("|") for line in words.splitlines() if line.startswith("| **")]
+    glossary = (DOCS / "glossary.md").read_text()
+    assert len(rows) > 30
+    assert [word for word, meaning, _ in rows if f"|{word}|{meaning}|" not in glossary] == []
