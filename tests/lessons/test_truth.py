@@ -11,6 +11,7 @@ from scipy.special import stdtrit
 
 from azbenchlib.analysis.compare import ComparedSide, Shift, compare
 from azbenchlib.analysis.compare.published_repeats import LARGEST, PAIRS
+from azbenchlib.azure import catalog
 from azbenchlib.azure.catalog.latency import HOST_CACHE, percentiles
 from azbenchlib.core.histogram import REL_ERROR
 from azbenchlib.core.units import GIB, KIB, MB, MIB, US_PER_S
@@ -21,7 +22,7 @@ from azbenchlib.lessons.answers import IN_IOPS
 from azbenchlib.lessons.course import entry_of, open_lesson
 from azbenchlib.lessons.exercises.burst import bucket_of
 from azbenchlib.lessons.exercises.cases import _small, case_book
-from azbenchlib.lessons.exercises.nested import striped
+from azbenchlib.lessons.exercises.nested import CATALOGUE_DAY, striped
 from azbenchlib.lessons.exercises.repeats import judged
 from azbenchlib.lessons.exercises.throttle import TICK_MS
 from azbenchlib.lessons.experiments import caches, cases, flush, queue, repeats, tails, throttle
@@ -369,20 +370,15 @@ def test_rates_and_means_are_the_same_with_and_without_ticks(depth: int) -> None
 def test_numbers_of_how_disks_behave() -> None:
     text = " ".join((DOCS / "explanation.md").read_text().partition("## How limits combine")[0].split())
     limit, latency_s = 5_000, queue._latency_us(5_000) / US_PER_S
-    assert (
-        f"4 reads outstanding that take {latency_s * 1_000:.1f} ms each are {4 / latency_s:,.0f} per second"
-        in text
-    )
+    alone = f"take {latency_s * 1_000:.1f} ms each are {4 / latency_s:,.0f} per second"
+    assert f"4 reads outstanding that {alone}" in text
     assert f"is reached with {limit * latency_s:.0f} outstanding" in text
     assert f"16 take {16 / limit * 1_000:.1f} ms each" in text
-    assert (
-        f"a limit of {throttle._LIMIT:,} IOPS is {throttle._LIMIT * TICK_MS / 1_000:.0f} I/Os a tick" in text
-    )
+    in_a_tick = throttle._LIMIT * TICK_MS / 1_000
+    assert f"a limit of {throttle._LIMIT:,} IOPS is {in_a_tick:.0f} I/Os a tick" in text
     bucket = bucket_of("P10")
-    assert (
-        f"({bucket.burst:,.0f} − {bucket.base:,.0f}) × {BURST_S:,.0f} = {bucket.capacity / 1e6:.1f} million"
-        in text
-    )
+    stock = f"({bucket.burst:,.0f} − {bucket.base:,.0f}) × {BURST_S:,.0f}"
+    assert f"{stock} = {bucket.capacity / 1e6:.1f} million" in text
     assert f"they end after {bucket.time_to_empty(2_000) / 60:.0f} minutes" in text
     assert f"they are back after {bucket.capacity / bucket.base / 3_600:.0f} hours" in text
     assert f"a read takes {(0.09 + 2.2) / 2:.3f} ms" in text and f"is {2_000 / (0.09 + 2.2):.0f} IOPS" in text
@@ -400,7 +396,8 @@ def test_examples_of_the_glossary_are_right() -> None:
     assert f"a P10 holds {bucket_of('P10').capacity / 1e6:.1f} million I/Os" in text
     (p30,) = striped("D8s_v3", "P30", 1).disks
     assert f"4 × P30 are {4 * (p30.cap.iops or 0):,.0f} IOPS" in text
-    assert f"P30: {p30.on_demand_cap.iops or 0:,.0f} IOPS" in text
+    (row,) = (one for one in catalog.disk_tiers(CATALOGUE_DAY) if one.name == "P30")
+    assert f"P30: {row.on_demand_burst_iops:,.0f} IOPS" in text
     assert f"2,000 IOPS × 4 ms = {2_000 * 0.004:.0f}" in text
 
 
