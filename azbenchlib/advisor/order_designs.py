@@ -65,7 +65,14 @@ def markets_by_payment(there: Market, own: Path | None, as_of: str | None) -> di
         currency=there.currency,
     )
     markets = {
-        pay: market(there.region, own=own, as_of=as_of, payment=replace(terms, pay=pay), hours=there.hours)
+        pay: market(
+            there.region,
+            own=own,
+            as_of=as_of,
+            payment=replace(terms, pay=pay),
+            hours=there.hours,
+            with_nvme=there.with_nvme,
+        )
         for pay in WAYS_TO_PAY
     }
     return {pay: one for pay, one in markets.items() if one.priced_sizes}

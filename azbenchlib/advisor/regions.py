@@ -33,6 +33,7 @@ def over_regions(
     payment: Payment,
     own: Path | None = None,
     as_of: str | None = None,
+    with_nvme: bool = False,
 ) -> list[RegionalAnswer]:
     """The answer in each region, the cheapest first; at the end those without one.
 
@@ -42,7 +43,7 @@ def over_regions(
     names : iterable of str
         Regions; ``world`` is every one for which prices are known.
     payment : Payment
-    own, as_of : optional
+    own, as_of, with_nvme : optional
         As :func:`azbenchlib.advisor.offers.load_market.market` takes them.
 
     Raises
@@ -53,7 +54,7 @@ def over_regions(
     wanted: dict[str, None] = {}
     for name in names:
         wanted |= dict.fromkeys(sorted(regions()) if name.lower() == WORLD else [check_region(name)])
-    found = [_answer(demand, name, payment, own, as_of) for name in wanted]
+    found = [_answer(demand, name, payment, own, as_of, with_nvme) for name in wanted]
     priced = [one for one in found if one.configuration]
     currencies = {one.configuration.candidate.market.currency for one in priced if one.configuration}
     if len(currencies) > 1:
@@ -66,10 +67,10 @@ def _price(one: RegionalAnswer) -> float:
 
 
 def _answer(
-    demand: Demand, region: str, payment: Payment, own: Path | None, as_of: str | None
+    demand: Demand, region: str, payment: Payment, own: Path | None, as_of: str | None, with_nvme: bool
 ) -> RegionalAnswer:
     try:
-        there = market(region, own=own, as_of=as_of, payment=payment)
+        there = market(region, own=own, as_of=as_of, payment=payment, with_nvme=with_nvme)
     except InputError as error:
         return RegionalAnswer(region, None, str(error))
     if not there.priced_sizes:

@@ -67,7 +67,8 @@ def assumptions(demand: Demand, market: Market, setups: Sequence[Setup]) -> tupl
         )
     if market.asked_on is None and any(kind.separate_vm_limits for kind in kinds):
         found.append("Premium SSD v2 and Ultra are offered in the VM's zone and for its size")
-    found.append(f"limits of {market.as_of}, of the SCSI interface where a size has both")
+    interface = "NVMe" if market.with_nvme else "SCSI"
+    found.append(f"limits of {market.as_of}, of the {interface} interface where a size has both")
     return (*found, *_left_out(market))
 
 

@@ -37,6 +37,7 @@ from azbenchlib.answers.figures import (
     Figure,
     money,
 )
+from azbenchlib.azure.catalog import OVER_NVME
 from azbenchlib.azure.disk_kinds import NVME
 from azbenchlib.azure.prices.rows import PAYG, PAYMENT_WORDS
 from azbenchlib.core.printable import plain
@@ -402,9 +403,13 @@ def _sources(answer: Advice) -> list[str]:
         source = f"prices of {line.price.as_of} ({line.price.source_id})"
         rows.setdefault(source, []).append(f"{line.price.name} {line.price.unit_price:f}/{line.price.unit}")
     paths = _paths(best)
-    for limit in statements(best.vm, market.as_of):
-        if limit.name.rpartition("_bytes_per_s")[0] in paths or limit.name.rpartition("_iops")[0] in paths:
-            rows.setdefault(f"limits of {best.vm} ({limit.source_id})", []).append(limit.name)
+    stated = {limit.name: limit for limit in statements(best.vm, market.as_of)}
+    for name, limit in stated.items():
+        if paths.isdisjoint((name.rpartition("_bytes_per_s")[0], name.rpartition("_iops")[0])):
+            continue
+        if name.endswith(OVER_NVME) if not market.with_nvme else name + OVER_NVME in stated:
+            continue  # the limit over the interface that does not count
+        rows.setdefault(f"limits of {best.vm} ({limit.source_id})", []).append(name)
     disk = best.setup.disks[0]
     named = {row.name: row.source_id for row in market.tiers} | {
         row.sku: row.source_id for row in market.rules

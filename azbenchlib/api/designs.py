@@ -150,6 +150,7 @@ def advise(
     peak: str | None = None,
     preset: str | None = None,
     os_disk: str | None = None,
+    with_nvme: bool = False,
     region: str = DEFAULT_REGION,
     as_of: str | None = None,
     vm_hours: Stated | None = None,
@@ -209,6 +210,8 @@ def advise(
         The OS disk too: its size, such as ``"64GiB"``, and its rates where they are known, such as
         ``"64GiB,iops=2000"``; ``not-persistent=yes`` allows an ephemeral one. Default: it is not in the
         price.
+    with_nvme : bool
+        The image has NVMe drivers: VM sizes with both interfaces have their limits over NVMe.
     region : str
         Azure region; of westeurope all prices are shipped.
     as_of : str, optional
@@ -256,14 +259,26 @@ def advise(
         "burstable": burstable, "any_family": any_family, "max_disks": max_disks, "zone": zone,
         "peak": peak, "preset": preset, "strictly_cheapest": strictly_cheapest, "os_disk": os_disk,
     }  # fmt: skip
-    terms = ("region", "as_of", "vm_hours", "pay", "disk_pay", "os", "discount", "currency", "prices")
+    terms = (
+        "with_nvme",
+        "region",
+        "as_of",
+        "vm_hours",
+        "pay",
+        "disk_pay",
+        "os",
+        "discount",
+        "currency",
+        "prices",
+    )
     for name in others:
         raise InputError(f"a demand has no '{name}'; it has: {', '.join((*demand, *terms))}")
     wanted = stated_demand(demand)
     paid = stated_payment(
         pay=pay, disk_pay=disk_pay, os=os, vm_hours=vm_hours, discount=discount, currency=currency
     )
-    there = market(region, own=None if prices is None else Path(prices), as_of=as_of, payment=paid)
+    own = None if prices is None else Path(prices)
+    there = market(region, own=own, as_of=as_of, payment=paid, with_nvme=with_nvme)
     check_offered(wanted.vm, there)
     return AdviceAnswer(ask(wanted, there))
 

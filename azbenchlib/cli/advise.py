@@ -73,6 +73,7 @@ def advise(
     burstable: demand_options.BurstableOption = False,
     any_family: demand_options.AnyFamilyOption = False,
     max_disks: demand_options.MaxDisksOption = None,
+    with_nvme: demand_options.WithNvmeOption = False,
     strictly_cheapest: demand_options.StrictlyCheapestOption = False,
     preset: Annotated[
         str | None, typer.Option(help=f"What is not stated, as of: {', '.join(PRESETS)}.")
@@ -164,6 +165,7 @@ def advise(
     }  # fmt: skip
     given = {name: text for name, text in stated.items() if text is not None}
     paid = payment(pay, disk_pay, system, vm_hours, currency, discount)
+    source = prices, as_of, with_nvme
     _refuse_contradictions(given, from_, run, workloads, volume)
     is_os_disk_alone = os_disk is not None and not (given.keys() - _OF_VM or from_ or workloads)
     several = bool(volume) or is_os_disk_alone
@@ -174,18 +176,18 @@ def advise(
     if instead_of is not None:
         explains = why or quota or report is not None
         _refuse_with_instead_of(from_, workloads, several or bool(os_disk), job, explains, region)
-        market = _market(_only(region), paid, prices, as_of)
+        market = _market(_only(region), paid, *source)
         return advise_many.instead(instead_of, given, market, format_)
     if workloads is not None:
         _refuse_with_workloads(from_, job, region)
         wanted = advise_many.read_workloads(workloads, given)
-        market = _market(_only(region), paid, prices, as_of)
+        market = _market(_only(region), paid, *source)
         advise_many.check_sizes(workloads, wanted, market)
         advise_many.workloads(wanted, market, format_)
         return
     if several:
         _refuse_with_volumes("--volume" if volume else "--os-disk", from_, job, region)
-        market = _market(_only(region), paid, prices, as_of)
+        market = _market(_only(region), paid, *source)
         advise_many.volumes(volume or (), given, market, format_)
         return
     measured: dict[str, Any] = {}
@@ -204,10 +206,10 @@ def advise(
             raise InputError("--job writes the job of one answer: name one region")
         _note(doubts)
         with working("Searching"):
-            advise_many.regions(demand, region, paid, (prices, as_of), format_)
+            advise_many.regions(demand, region, paid, source, format_)
         return findings.end(read)
     with working("Searching"):
-        answer = _advice(demand, _market(_only(region), paid, prices, as_of))
+        answer = _advice(demand, _market(_only(region), paid, *source))
     _print(answer, doubts, format_, why)
     _write_report(answer, report, prices, as_of)
     _beside(answer, job, quota)
@@ -307,12 +309,14 @@ def _only(region: list[str] | None) -> str | None:
     return region[0] if region else None
 
 
-def _market(region: str | None, paid: Payment, own: Path | None, as_of: str | None) -> Market:
+def _market(
+    region: str | None, paid: Payment, own: Path | None, as_of: str | None, with_nvme: bool
+) -> Market:
     from azbenchlib.advisor.offers.load_market import market
 
     if not region:
         notes.print(f"Note: prices of {DEFAULT_REGION}, as no --region is given")
-    return market(region or DEFAULT_REGION, own=own, as_of=as_of, payment=paid)
+    return market(region or DEFAULT_REGION, own=own, as_of=as_of, payment=paid, with_nvme=with_nvme)
 
 
 def _opened(name: str) -> Dataset:

@@ -71,7 +71,7 @@ def regions(
     demand: Demand,
     names: Sequence[str],
     payment: Payment,
-    prices: tuple[Path | None, str | None],
+    prices: tuple[Path | None, str | None, bool],
     form: OutputFormat,
 ) -> None:
     """The cheapest configuration in each region, the cheapest region first."""

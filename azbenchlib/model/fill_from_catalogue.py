@@ -185,6 +185,19 @@ def vm_of(row: VmRow) -> VM:
     )
 
 
+def over_nvme(vm: VM, row: VmRow) -> VM:
+    """The VM with the uncached limits of its NVMe interface, as far as they are documented apart."""
+
+    def cap(path: str, scsi: Cap) -> Cap:
+        kinds = [f"{kind}{quantity}" for kind in ("", "burst_") for quantity in ("iops", "bytes_per_s")]
+        stated = {name: row.best(f"{path}_{name}{catalog.OVER_NVME}") for name in kinds}
+        values: dict[str, Any] = {name: limit.value for name, limit in stated.items() if limit is not None}
+        return replace(scsi, **values, other_figures=()) if values else scsi
+
+    v2 = cap("uncached_v2", vm.uncached_v2)
+    return replace(vm, uncached=cap("uncached", vm.uncached), uncached_v2=v2)
+
+
 def _check_local(setup: Setup, row: VmRow) -> None:
     """Refuse a temp disk or local NVMe on a size that has none, as far as the catalogue knows."""
     if _lacks_temp(setup, row):

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
 
 from azbenchlib.analysis.concurrency import counted
 from azbenchlib.analysis.observation import Observation
@@ -16,8 +15,9 @@ from azbenchlib.azure import catalog
 from azbenchlib.core.errors import InputError
 from azbenchlib.core.findings import Code, Finding
 from azbenchlib.model.descriptions import stated_setup
+from azbenchlib.model.fill_from_catalogue import over_nvme
 from azbenchlib.model.labels import Label
-from azbenchlib.model.setup import Cap, Setup
+from azbenchlib.model.setup import Setup
 from azbenchlib.verdict.judgement import Judgement, OtherRows, Rows, judge_flows
 from azbenchlib.verdict.limit_sources import other_rows, resolved, rows
 from azbenchlib.verdict.ratios import with_ratios
@@ -175,21 +175,6 @@ def resolved_setup(stated: Setup, as_of: str | None, nvme: bool) -> tuple[Setup,
         what = "the setup is not known, so none of its limits is known"
         return dated, (Finding.of(Code.SETUP_NOT_KNOWN, what),)
     full, findings = resolved(dated, day)
-    return (_over_nvme(full) if nvme else full), findings
-
-
-def _over_nvme(setup: Setup) -> Setup:
-    """The VM with the uncached limits of its NVMe interface, as far as they are documented apart."""
-    if not setup.vm.size:
-        return setup
-    row = catalog.vm(setup.vm.size, setup.as_of)
-
-    def cap(path: str, scsi: Cap) -> Cap:
-        kinds = [f"{kind}{quantity}" for kind in ("", "burst_") for quantity in ("iops", "bytes_per_s")]
-        found = {name: row.best(f"{path}_{name}{catalog.OVER_NVME}") for name in kinds}
-        values: dict[str, Any] = {name: limit.value for name, limit in found.items() if limit is not None}
-        return replace(scsi, **values, other_figures=()) if values else scsi
-
-    vm = setup.vm
-    v2 = cap("uncached_v2", vm.uncached_v2)
-    return replace(setup, vm=replace(vm, uncached=cap("uncached", vm.uncached), uncached_v2=v2))
+    if nvme and full.vm.size:
+        full = replace(full, vm=over_nvme(full.vm, catalog.vm(full.vm.size, full.as_of)))
+    return full, findings

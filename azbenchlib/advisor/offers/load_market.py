@@ -19,7 +19,7 @@ from azbenchlib.azure.prices.rows import (
 )
 from azbenchlib.core.errors import InputError
 from azbenchlib.cost.payments import Payment, discounted, vm_kinds, vm_meters
-from azbenchlib.model.fill_from_catalogue import vm_of
+from azbenchlib.model.fill_from_catalogue import over_nvme, vm_of
 from azbenchlib.model.setup import PLACEMENT_OF
 
 _SHOWN = 3  # sizes that one sentence lists
@@ -32,6 +32,7 @@ def market(
     own: Path | None = None,
     as_of: str | None = None,
     payment: Payment | None = None,
+    with_nvme: bool = False,
 ) -> Market:
     """Everything that the catalogue knows, with the prices of a region.
 
@@ -48,6 +49,8 @@ def market(
         A price book of one's own, as :func:`azbenchlib.azure.prices.book.book` takes it.
     as_of : str, optional
         ISO day of limits and prices; default: today's limits and the newest prices.
+    with_nvme : bool
+        Whether the image has NVMe drivers, so that VM sizes with both interfaces have their limits over NVMe.
 
     Raises
     ------
@@ -62,7 +65,7 @@ def market(
     found = Market(
         region=there.region,
         as_of=day,
-        vm_sizes=_vm_sizes(day, asked, overlays.files("catalog")),
+        vm_sizes=_vm_sizes(day, asked, overlays.files("catalog"), with_nvme),
         tiers=tiers,
         rules=rules,
         prices=discounted(there.prices, paid.discount),
@@ -73,6 +76,7 @@ def market(
         os=paid.os,
         discount=paid.discount,
         asked_on=asked.day if asked else None,
+        with_nvme=with_nvme,
     )
     _check_reservations(found)
     return found
@@ -137,17 +141,17 @@ def check_offered(vm: str, there: Market) -> None:
 
 
 @cache
-def _vm_sizes(day: str, asked: RegionalOffer | None, _extra: tuple[Path, ...]) -> VmSizes:
+def _vm_sizes(day: str, asked: RegionalOffer | None, _extra: tuple[Path, ...], with_nvme: bool) -> VmSizes:
     """Read again where the user's own files have come or gone."""
-    return VmSizes(tuple(_vm_size(row, asked) for row in catalog.every_vm(day)))
+    return VmSizes(tuple(_vm_size(row, asked, with_nvme) for row in catalog.every_vm(day)))
 
 
-def _vm_size(row: VmRow, asked: RegionalOffer | None) -> VmSize:
+def _vm_size(row: VmRow, asked: RegionalOffer | None, with_nvme: bool) -> VmSize:
     """What is not known of a size is not taken for granted."""
     offer = asked.sizes.get(row.size.lower()) if asked else None
     temp, nvme = row.best("temp_bytes"), row.best("nvme_bytes")
     return VmSize(
-        vm=vm_of(row),
+        vm=over_nvme(vm_of(row), row) if with_nvme else vm_of(row),
         vcpus=row.vcpus_available or row.vcpus,
         memory_bytes=row.memory_bytes,
         premium_io=row.premium_io is True,

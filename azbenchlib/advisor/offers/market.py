@@ -66,6 +66,8 @@ class Market:
         Share of every price that an agreement takes off. It is taken off `prices` already.
     asked_on : str, optional
         ISO day on which the region was asked what it offers. None: it was not.
+    with_nvme : bool
+        Whether VM sizes with both interfaces have their limits over NVMe, else those over SCSI.
 
     Raises
     ------
@@ -86,6 +88,7 @@ class Market:
     os: str = "linux"
     discount: Decimal = Decimal(0)
     asked_on: str | None = None
+    with_nvme: bool = False
 
     def __post_init__(self) -> None:
         found: dict[str, Price] = {}

@@ -53,8 +53,9 @@ def _of_vm(one: Configuration) -> Iterator[Caution]:
         text = f"{one.vm} takes disks over NVMe alone: the image must have the drivers"
         yield Caution("the image needs NVMe drivers", text)
     elif "NVMe" in vm_size.interface:
-        text = f"{one.vm} takes disks over SCSI or NVMe; the limits here are those of SCSI"
-        yield Caution("limits of SCSI", text)
+        interface, needs = ("NVMe", ": the image must have the drivers") if market.with_nvme else ("SCSI", "")
+        text = f"{one.vm} takes disks over SCSI or NVMe; the limits here are those of {interface}{needs}"
+        yield Caution(f"limits of {interface}", text)
     if market.asked_on is None:
         zone = f"zone {one.demand.zone} of " if one.demand.zone else ""
         yield Caution(

@@ -67,6 +67,14 @@ AnyFamilyOption = Annotated[
     ),
 ]
 MaxDisksOption = Annotated[str | None, typer.Option(help="Most disks of a volume, 1 to 64. Default: 8.")]
+WithNvmeOption = Annotated[
+    bool,
+    typer.Option(
+        "--with-nvme",
+        help="The image has NVMe drivers: VM sizes that take disks over SCSI or NVMe have their limits over "
+        "NVMe. Default: over SCSI.",
+    ),
+]
 StrictlyCheapestOption = Annotated[
     bool,
     typer.Option(
