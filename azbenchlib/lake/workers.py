@@ -69,11 +69,12 @@ class Processes:
         """What is done of these items until a process is lost."""
         if not places:
             return
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.count, get_context("spawn"), initializer=_begin_work)
-        pool = self._pool
+        with processes.without_current_folder():  # the first one begins with the pool
+            pool = self._pool = self._pool or ProcessPoolExecutor(
+                self.count, get_context("spawn"), initializer=_begin_work
+            )
         try:
-            with processes.without_current_folder():  # they are started as tasks are handed over
+            with processes.without_current_folder():  # the others, as tasks are handed over
                 futures: dict[Future[Result], int] = {
                     pool.submit(task, items[place]): place for place in places
                 }
