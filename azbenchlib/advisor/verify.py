@@ -137,17 +137,16 @@ def _of_volume(
 
 def _of_os_disk(setup: Setup, demand: Demand) -> dict[tuple[str, Label], tuple[LimitUse, float]]:
     """What the OS disk takes of each limit of the VM at its worst moment; with the headroom of the data."""
-    found: dict[tuple[str, Label], tuple[LimitUse, float]] = {}
-    wanted = demand.os_disk
-    if wanted is None or not wanted.has_rates:
-        return found
-    for moment in wanted.moments():
-        for use, taken in _of_volume(setup, 1, wanted, moment, bursting=False):
-            key = use.owner, use.label
-            worst = max(taken * wanted.headroom / demand.headroom, found[key][1] if key in found else 0)
+    worst: dict[tuple[str, Label], tuple[LimitUse, float]] = {}
+    os_disk = demand.os_disk
+    if os_disk is None or not os_disk.has_rates:
+        return worst
+    for moment in os_disk.moments():
+        for use, wanted in _of_volume(setup, 1, os_disk, moment, bursting=False):
             if use.owner == "vm":
-                found[key] = use, worst
-    return found
+                key, share = (use.owner, use.label), wanted * os_disk.headroom / demand.headroom
+                worst[key] = use, max(share, worst.get(key, (use, 0.0))[1])
+    return worst
 
 
 def _credits(use: LimitUse, peak: float, steady: float, demand: Demand) -> CheckedLimit:

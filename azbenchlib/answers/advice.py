@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ from azbenchlib.answers.figures import (
     AS_SECONDS,
     AS_SHARE,
     Figure,
+    FigureUnit,
     money,
 )
 from azbenchlib.azure.catalog import OVER_NVME
@@ -45,6 +46,8 @@ from azbenchlib.core.units import format_count, format_mbps, format_size
 from azbenchlib.model.fill_from_catalogue import statements
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     import pandas as pd
     from matplotlib.axes import Axes
 
@@ -176,8 +179,7 @@ def flat(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _priced(best: Configuration, market: Market) -> Iterator[Part]:
-    disks, os_option = best.candidate.option.price, best.candidate.os_option
-    of_vm = best.candidate.vm_bill.total
+    os_option, of_vm = best.candidate.os_option, best.candidate.vm_bill.total
     month = money(market.currency, "month")
     prices = (line.price for line in best.bill.lines)
     source = "; ".join(dict.fromkeys(f"{price.source_id} of {price.as_of}" for price in prices))
@@ -195,16 +197,20 @@ def _priced(best: Configuration, market: Market) -> Iterator[Part]:
         yield Sentence("OS disk: {disk}", {"disk": described(os_option)})
     is_plain = market.disk_pay == PAYG and market.pay == PAYG
     yield Sentence(
-        "VM {vm} ({paid}), disks {disks}{os_disk}{disks_paid}",
+        "VM {vm} ({paid}), disks {disks}{disks_paid}" + (", OS disk {os_disk}" if os_option else ""),
         {
-            "vm": Figure(of_vm, month, source, text=f"{of_vm:,.2f}"),
+            "vm": _amount(of_vm, month, source),
             "paid": paid_words(market),
-            "disks": Figure(disks, month, source, text=f"{disks:,.2f}"),
-            "os_disk": f", OS disk {os_option.price:,.2f}" if os_option else "",
+            "disks": _amount(best.candidate.option.price, month, source),
             "disks_paid": "" if is_plain else f" ({PAYMENT_WORDS[market.disk_pay]})",
+            **({"os_disk": _amount(os_option.price, month, source)} if os_option else {}),
         },
         Tone.FAINT,
     )
+
+
+def _amount(price: Decimal | None, unit: FigureUnit, source: str) -> Figure:
+    return Figure(price, unit, source, text="" if price is None else f"{price:,.2f}")
 
 
 def _in_short(advice: Advice) -> Iterator[Part]:
@@ -407,8 +413,8 @@ def _sources(answer: Advice) -> list[str]:
     for name, limit in stated.items():
         if paths.isdisjoint((name.rpartition("_bytes_per_s")[0], name.rpartition("_iops")[0])):
             continue
-        if name.endswith(OVER_NVME) if not market.with_nvme else name + OVER_NVME in stated:
-            continue  # the limit over the interface that does not count
+        if not _is_of_interface(name, stated, market.with_nvme):
+            continue
         rows.setdefault(f"limits of {best.vm} ({limit.source_id})", []).append(name)
     disk = best.setup.disks[0]
     named = {row.name: row.source_id for row in market.tiers} | {
@@ -418,6 +424,11 @@ def _sources(answer: Advice) -> list[str]:
     if name in named:
         rows[f"rules of {name} ({named[name]})"] = [f"as of {market.as_of}"]
     return [f"{source}: {', '.join(names)}" for source, names in rows.items()]
+
+
+def _is_of_interface(name: str, stated: Collection[str], with_nvme: bool) -> bool:
+    """Whether a limit is that of the interface that counts: over NVMe, where it is stated apart, or SCSI."""
+    return name + OVER_NVME not in stated if with_nvme else not name.endswith(OVER_NVME)
 
 
 def _paths(best: Configuration) -> set[str]:

@@ -71,7 +71,7 @@ def regions(
     demand: Demand,
     names: Sequence[str],
     payment: Payment,
-    prices: tuple[Path | None, str | None, bool],
+    source: tuple[Path | None, str | None, bool],
     form: OutputFormat,
 ) -> None:
     """The cheapest configuration in each region, the cheapest region first."""
@@ -79,7 +79,7 @@ def regions(
     from azbenchlib.advisor.regions import over_regions
     from azbenchlib.answers.many_advices import ConfigurationsAnswer
 
-    found = over_regions(demand, names, payment, *prices)
+    found = over_regions(demand, names, payment, *source)
     rows: Rows = []
     for one in found:
         told = {"name": one.region, "region": one.region, "error": one.why}

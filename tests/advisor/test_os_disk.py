@@ -47,6 +47,7 @@ def test_it_is_in_the_price_and_changes_nothing_else_where_it_has_no_rates() -> 
     assert (both.vm, both.disks) == (alone.vm, alone.disks)
     assert both.candidate.os_option.disk.tier == "P6"
     assert both.price == alone.price + both.candidate.os_option.price
+    assert both.candidate.price == both.price  # what the search ranks by
     assert both.price == both.bill.total == sum((line.amount for line in both.bill.lines), Decimal(0))
 
 

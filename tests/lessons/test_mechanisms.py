@@ -60,6 +60,8 @@ def test_places_are_as_many_as_are_outstanding_and_never_held_twice() -> None:
         assert (next_ones >= before - 1e-9).all()
     assert (places["submitted_s"] <= places["admitted_s"] + 1e-9).all()
     assert (places["admitted_s"] < places["completed_s"]).all()
+    waited_s = places["admitted_s"] - places["submitted_s"]
+    assert waited_s.mean() == pytest.approx(limited(16, 5_000)["wait_us"].mean() / 1e6, rel=0.05)
     completed = places[places["completed_s"] <= 0.1]
     assert len(completed) == pytest.approx(500, abs=2)  # 5,000 a second for a tenth of it
 

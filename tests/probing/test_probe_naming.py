@@ -9,7 +9,7 @@ from test_probe_model import disk
 
 from azbenchlib.core.units import GIB, KIB, MB, TIB
 from azbenchlib.model.documented_setups import Places, documented_places
-from azbenchlib.probing.explanations import WHERE
+from azbenchlib.probing.explanations import WHERE, Explanation
 from azbenchlib.probing.hypotheses import IO_UNITS, SAME_FOR_BOTH, Hypotheses, Sharing, draw
 from azbenchlib.probing.naming import CAP_KEYS, Believed, Named, _Fits, names
 from azbenchlib.probing.portrait import DiskFigure, Knowledge, Portrait
@@ -240,6 +240,23 @@ def test_a_busy_machine_is_told_and_small_differences_name_nothing(places: Place
     fit = _Fits(busy, None).likelihood(best.setup)
     busy.disks.sharing[:] = Sharing.TOGETHER
     assert _Fits(busy, None).likelihood(best.setup) == pytest.approx(fit)
+
+
+def test_setups_that_differ_in_more_than_their_names_are_weighed_apart() -> None:
+    fits = _Fits(believed((5_000.0, 200.0 * MB)), None)
+    plain = Explanation(kind="disk", caps=(5_000.0, 200.0 * MB) * 2, read_us=(2_400.0, 0.3), share=1.0)
+    assert fits.likelihood(replace(plain, kind="vm", share=0.5)) == fits.likelihood(plain) > 0
+    for other in (
+        {"read_us": (100.0, 0.3)},
+        {"write_us": (100.0, 0.3)},
+        {"caps": (4_900.0, 200.0 * MB) * 2},
+        {"soft": True},
+        {"same": False},
+        {"unit_bytes": 256.0 * KIB},
+        {"free": (0.2, 0.2)},
+        {"sharing": Sharing.APART},
+    ):
+        assert fits.likelihood(replace(plain, **other)) != fits.likelihood(plain), other  # type: ignore[arg-type]
 
 
 def test_disks_of_which_nothing_is_thought_weigh_one(places: Places) -> None:

@@ -128,13 +128,13 @@ def os_disks(
     if demand.os_disk and demand.os_disk.has_rates and not kind.local:
         data = np.array(market.vm_sizes.shares(kind, cached, demand))
     chosen, least = np.full(sizes, -1), np.full(sizes, np.inf)
-    found: list[DiskOption] = []
+    looked_at: list[DiskOption] = []
     for way in ways:
         for _, price, (option,) in way.steps[:1]:
             if kind.local and option.disk.local:
                 continue
             taken = np.max(data + np.array((way.remote, way.cached)), axis=(0, 1))
             cheaper = way.allowed & (taken <= FULL) & (float(price) < least)
-            chosen[cheaper], least[cheaper] = len(found), float(price)
-            found.append(option)
-    return OsDisks(tuple(found), chosen)
+            chosen[cheaper], least[cheaper] = len(looked_at), float(price)
+            looked_at.append(option)
+    return OsDisks(tuple(looked_at), chosen)

@@ -168,7 +168,7 @@ def _setup(knob: float, n: int) -> Setup:
 
 def _passed(got: Delivered) -> list[LimitOnTheWay]:
     """The limits in I/Os per second, those of all disks added up."""
-    found = []
+    passed = []
     for use in sorted(got.limits, key=lambda one: one.owner == "vm"):
         if use.owner in ("disk1", "vm"):
             times = (1 if use.owner == "vm" else _MOST) / (1 if use.quantity == "iops" else _BLOCK)
@@ -176,8 +176,8 @@ def _passed(got: Delivered) -> list[LimitOnTheWay]:
             limit = LimitOnTheWay(
                 name=name, limit=use.cap * times, used=use.used * times, binds=use.label in got.binding
             )
-            found.append(limit)
-    return found
+            passed.append(limit)
+    return passed
 
 
 def _delivered(knob: float, n: int) -> float:
